@@ -13,6 +13,7 @@ import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { listQuery } from './api/read.ts'
 import { followColorScheme } from './lib/color-scheme.ts'
+import { loadLanguage } from './lib/language.ts'
 import { firstListOf } from './lib/records/first-list.ts'
 import { router } from './router.tsx'
 import { currentKey } from './session.ts'
@@ -50,7 +51,7 @@ async function firstRows(): Promise<void> {
 async function start(root: HTMLElement): Promise<void> {
   followColorScheme()
   const timeout = new Promise((resolve) => setTimeout(resolve, rowsWaitMs))
-  await Promise.all([router.load(), Promise.race([firstRows(), timeout])])
+  await Promise.all([loadLanguage(), router.load(), Promise.race([firstRows(), timeout])])
   createRoot(root).render(
     <StrictMode>
       <QueryClientProvider client={queryClient}>

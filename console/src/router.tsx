@@ -17,13 +17,14 @@ import { parseSearch, stringifySearch, textsOf } from './lib/search.ts'
 import type { UsageSearch } from './lib/usage/usage-search.ts'
 import { RecordsPage } from './routes/records.tsx'
 import { currentKey } from './session.ts'
+import { t } from './texts/texts.ts'
 
 const rootRoute = createRootRoute({
   component: Root,
   notFoundComponent: () => (
     <div className="state">
-      <h2>There is no such page</h2>
-      <p>Choose one from the navigation.</p>
+      <h2>{t.app.noPage}</h2>
+      <p>{t.app.choosePage}</p>
     </div>
   ),
 })
@@ -66,7 +67,7 @@ const keysRoute = createRoute({
   path: '/keys',
   validateSearch,
   component: () => (
-    <ManageGate title="Keys">
+    <ManageGate name="key">
       <RecordsPage key="key" name="key" search={keysRoute.useSearch()} />
     </ManageGate>
   ),
@@ -77,7 +78,7 @@ const fieldsRoute = createRoute({
   path: '/fields',
   validateSearch,
   component: () => (
-    <ManageGate title="Fields">
+    <ManageGate name="field">
       <RecordsPage key="field" name="field" search={fieldsRoute.useSearch()} />
     </ManageGate>
   ),
@@ -88,7 +89,7 @@ const webhooksRoute = createRoute({
   path: '/webhooks',
   validateSearch,
   component: () => (
-    <ManageGate title="Webhooks">
+    <ManageGate name="webhook">
       <RecordsPage key="webhook" name="webhook" search={webhooksRoute.useSearch()} />
     </ManageGate>
   ),
@@ -99,7 +100,7 @@ const deliveriesRoute = createRoute({
   path: '/deliveries',
   validateSearch,
   component: () => (
-    <ManageGate title="Deliveries">
+    <ManageGate name="delivery">
       <RecordsPage key="delivery" name="delivery" search={deliveriesRoute.useSearch()} />
     </ManageGate>
   ),
@@ -110,7 +111,7 @@ const auditRoute = createRoute({
   path: '/audit',
   validateSearch,
   component: () => (
-    <ManageGate title="Audit">
+    <ManageGate name="audit">
       <RecordsPage key="audit" name="audit" search={auditRoute.useSearch()} />
     </ManageGate>
   ),
@@ -121,7 +122,7 @@ const requestsRoute = createRoute({
   path: '/requests',
   validateSearch,
   component: () => (
-    <ManageGate title="Requests">
+    <ManageGate name="request">
       <RecordsPage key="request" name="request" search={requestsRoute.useSearch()} />
     </ManageGate>
   ),

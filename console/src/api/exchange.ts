@@ -1,5 +1,6 @@
 import type { Fault } from '@quartermaster/client'
 import { isOffline } from '../lib/online.ts'
+import { t } from '../texts/texts.ts'
 import { firstResponseMs, takeFirstResponse } from './first-request.ts'
 import { newRequestId } from './request-id.ts'
 
@@ -98,7 +99,7 @@ export function problemFrom(error: unknown): Problem {
   if (error instanceof RequestFailed) return error.problem
   const detail = error instanceof Error ? error.message : String(error)
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'no_response'
-  const title = isOffline() ? 'You are offline.' : 'The request got no response.'
+  const title = isOffline() ? t.list.offline : t.app.noResponse
   return { status: 0, code, title, detail }
 }
 

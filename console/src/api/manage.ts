@@ -1,4 +1,5 @@
 import { currentKey } from '../session.ts'
+import { t } from '../texts/texts.ts'
 import { type Read, recorded } from './exchange.ts'
 
 /** Requests that the client has no method for, or that need their exchange: mostly those of administrators. */
@@ -44,7 +45,7 @@ export async function sendManage<T>(path: string, options: Options = {}): Promis
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       signal: AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal === undefined ? [] : [signal])]),
     })
-    if (!response.ok) throw new Error(`The response has status ${response.status}.`)
+    if (!response.ok) throw new Error(t.app.statusOf(response.status))
     const parsed: T = response.status === 204 ? undefined : await response.json()
     return parsed
   })

@@ -1,5 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
 import { currentKey } from '../session.ts'
+import { t } from '../texts/texts.ts'
 import { recorded } from './exchange.ts'
 import { type ApiDocument, type OwnFields, ownFieldsOf } from './own-fields.ts'
 
@@ -27,7 +28,7 @@ async function readOwnFields(signal: AbortSignal): Promise<OwnFields> {
       cache: 'no-cache',
       signal: AbortSignal.any([AbortSignal.timeout(timeoutMs), signal]),
     })
-    if (!response.ok) throw new Error(`The response has status ${response.status}.`)
+    if (!response.ok) throw new Error(t.app.statusOf(response.status))
     const document: ApiDocument = await response.json()
     return ownFieldsOf(document)
   })

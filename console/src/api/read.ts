@@ -4,6 +4,7 @@ import { queryOptions } from '@tanstack/react-query'
 import { isOffline } from '../lib/online.ts'
 import type { ListParameters } from '../lib/records/records-search.ts'
 import { currentKey } from '../session.ts'
+import { t } from '../texts/texts.ts'
 import { type CollectionName, collections } from './catalog.ts'
 import { type Read, RequestFailed, recorded } from './exchange.ts'
 import { sendManage } from './manage.ts'
@@ -57,11 +58,8 @@ async function readEntry(name: CollectionName, id: string, signal: AbortSignal):
   const { body, exchange } = await readList(name, { filter, limit: '1' }, signal)
   const [entry] = body.data
   if (entry !== undefined) return { body: entry, exchange }
-  const detail = `There is no ${collections[name].noun} with the id "${id}".`
-  throw new RequestFailed(
-    { status: 404, code: 'record_unknown', title: 'No record has this id.', detail },
-    exchange,
-  )
+  const detail = t.record.unknownId(t.nouns[name].one, id)
+  throw new RequestFailed({ status: 404, code: 'record_unknown', title: t.record.unknown, detail }, exchange)
 }
 
 export async function readList(

@@ -2,6 +2,7 @@ import { Button, Modal, TextInput } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import type { Problem } from '../api/exchange.ts'
 import { useSubmit } from '../lib/submit.ts'
+import { t } from '../texts/texts.ts'
 import { ProblemView } from './problem-view.tsx'
 
 interface ConfirmDialogProps {
@@ -36,7 +37,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
         {children}
         <TextInput
           label={label}
-          description={`Type ${expected} to confirm.`}
+          description={t.common.typeToConfirm(expected)}
           autoComplete="off"
           spellCheck={false}
           data-autofocus
@@ -48,7 +49,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
         )}
         <div className="dialog-actions">
           <Button variant="default" onClick={onClose}>
-            Cancel
+            {t.common.cancel}
           </Button>
           <Button type="submit" className="danger-filled" disabled={!isConfirmed} loading={submit.isBusy}>
             {action}

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'react'
+import { t } from '../texts/texts.ts'
 import { Button, type ButtonProps } from './button.tsx'
 import { Icon } from './icon.tsx'
 
@@ -7,7 +8,7 @@ interface CopyButtonProps extends ButtonProps {
   readonly text: () => string
 }
 
-/** Says "Copied" for a moment after a click. */
+/** Says t.common.copied for a moment after a click. */
 export function CopyButton({ label, text, ...rest }: CopyButtonProps) {
   const [state, setState] = useState<'idle' | 'copied' | 'failed'>('idle')
   useEffect(() => {
@@ -30,7 +31,7 @@ export function CopyButton({ label, text, ...rest }: CopyButtonProps) {
       onClick={copy}
     >
       <span aria-live="polite">
-        {state === 'copied' ? 'Copied' : state === 'failed' ? 'Not copied' : label}
+        {state === 'copied' ? t.common.copied : state === 'failed' ? t.common.notCopied : label}
       </span>
     </Button>
   )

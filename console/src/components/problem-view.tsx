@@ -1,6 +1,7 @@
 import type { Problem } from '../api/exchange.ts'
 import { adviceOf } from '../lib/advice.ts'
 import { signOut } from '../session.ts'
+import { t } from '../texts/texts.ts'
 import { Button } from './button.tsx'
 
 export interface ProblemViewProps {
@@ -31,24 +32,28 @@ export function ProblemView({ problem, onRetry, children }: ProblemViewProps) {
       <div className="row">
         {onRetry !== undefined && (
           <Button size="xs" variant="default" onClick={onRetry}>
-            Try again
+            {t.common.tryAgain}
           </Button>
         )}
         {children}
         {isKeyProblem && (
           <Button size="xs" onClick={signOut}>
-            Use another key
+            {t.common.useAnotherKey}
           </Button>
         )}
       </div>
       <footer>
-        {status > 0 && <span>Status {status}</span>}
+        {status > 0 && (
+          <span>
+            {t.common.status} {status}
+          </span>
+        )}
         <a href={`/reference/errors/${code}`} target="_blank" rel="noreferrer">
           <code>{code}</code>
         </a>
         {requestId !== undefined && (
           <span>
-            Request <code>{requestId}</code>
+            {t.common.request} <code>{requestId}</code>
           </span>
         )}
       </footer>

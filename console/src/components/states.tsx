@@ -3,6 +3,8 @@ import { adviceOf } from '../lib/advice.ts'
 import { grouped } from '../lib/format.ts'
 import { useOnline } from '../lib/online.ts'
 import type { RecordsSearch } from '../lib/records/records-search.ts'
+import { clockTime } from '../lib/time.ts'
+import { t } from '../texts/texts.ts'
 import { Button } from './button.tsx'
 import { Icon } from './icon.tsx'
 import { ProblemView, type ProblemViewProps } from './problem-view.tsx'
@@ -22,12 +24,14 @@ export function OwnFieldsProblem({ problem, onRetry }: ProblemViewProps) {
   return (
     <div className="notice list-notice" data-tone="warn" role="alert">
       <div>
-        <b>This account's fields could not be loaded</b>
-        <p>The list is shown without them. {adviceOf(problem.code)}</p>
+        <b>{t.list.ownFieldsFailed}</b>
+        <p>
+          {t.list.withoutOwnFields} {adviceOf(problem.code)}
+        </p>
         <p>{problem.detail}</p>
       </div>
       <Button size="xs" variant="default" onClick={onRetry}>
-        Try again
+        {t.common.tryAgain}
       </Button>
     </div>
   )
@@ -44,14 +48,13 @@ export function Outage({ problem, since, onRetry }: OutageProps) {
   return (
     <div className="notice list-notice" data-tone="warn" role="alert">
       <div>
-        <b>{isOffline ? 'You are offline.' : problem.title}</b>
+        <b>{isOffline ? t.list.offline : problem.title}</b>
         <p>
-          These rows were loaded at {new Date(since).toLocaleTimeString('en-GB')}.{' '}
-          {isOffline ? 'They are loaded again when you are back online.' : adviceOf(problem.code)}
+          {t.list.loadedAt(clockTime(since))} {isOffline ? t.list.offlineAdvice : adviceOf(problem.code)}
         </p>
       </div>
       <Button size="xs" variant="default" onClick={onRetry}>
-        Try again
+        {t.common.tryAgain}
       </Button>
     </div>
   )
@@ -67,16 +70,15 @@ interface EmptyStateProps {
 }
 
 export function EmptyState({ collection, search, total, canCreate, onChange }: EmptyStateProps) {
+  const { one, many } = t.nouns[collection.name]
   if (total > 0) {
     return (
       <div className="state" role="status">
-        <h2>This page is beyond the last one</h2>
-        <p>
-          {grouped(total)} {collection.plural} match, on fewer pages than {search.page}.
-        </p>
+        <h2>{t.list.beyond}</h2>
+        <p>{t.list.fewerPages(grouped(total), t.nouns[collection.name].many, search.page)}</p>
         <div className="actions">
           <Button size="xs" onClick={() => onChange({ page: undefined })}>
-            Go to the first page
+            {t.list.firstPage}
           </Button>
         </div>
       </div>
@@ -86,15 +88,15 @@ export function EmptyState({ collection, search, total, canCreate, onChange }: E
     return (
       <div className="state" role="status">
         <Icon name="filter" size={22} />
-        <h2>No {collection.noun} matches the filter</h2>
-        <p>Remove a condition, or widen a value. Texts with = are compared exactly; * finds them anywhere.</p>
+        <h2>{t.list.noMatch(one, many)}</h2>
+        <p>{t.list.noMatchAdvice}</p>
         <div className="actions">
           <Button
             size="xs"
             variant="default"
             onClick={() => onChange({ filter: undefined, page: undefined })}
           >
-            Remove the filter
+            {t.list.removeFilter}
           </Button>
         </div>
       </div>
@@ -104,17 +106,15 @@ export function EmptyState({ collection, search, total, canCreate, onChange }: E
     return (
       <div className="state" role="status">
         <Icon name="search" size={22} />
-        <h2>
-          No {collection.noun} has “{search.search}”
-        </h2>
-        <p>A search finds records in which each word occurs in some text field, in upper or lower case.</p>
+        <h2>{t.list.noneWith(one, many, search.search)}</h2>
+        <p>{t.list.searchMeaning}</p>
         <div className="actions">
           <Button
             size="xs"
             variant="default"
             onClick={() => onChange({ search: undefined, page: undefined })}
           >
-            Remove the search
+            {t.list.removeSearch}
           </Button>
         </div>
       </div>
@@ -123,12 +123,12 @@ export function EmptyState({ collection, search, total, canCreate, onChange }: E
   return (
     <div className="state" role="status">
       <Icon name="box" size={22} />
-      <h2>No {collection.plural} yet</h2>
+      <h2>{t.list.noneYet(many)}</h2>
       <p>{emptyText(collection)}</p>
       {canCreate && (
         <div className="actions">
           <Button size="xs" onClick={() => onChange({ dialog: 'create' })}>
-            Create a {collection.noun}
+            {t.record.createTitle(one)}
           </Button>
         </div>
       )}
@@ -137,11 +137,10 @@ export function EmptyState({ collection, search, total, canCreate, onChange }: E
 }
 
 function emptyText({ name }: Collection): string {
-  if (name === 'product' || name === 'partner' || name === 'company')
-    return 'Create one here or over the API, or import a file with quartermaster import.'
-  if (name === 'field') return 'Declare a field for what your records need besides those of the service.'
-  if (name === 'webhook') return 'A webhook sends each change of a resource to your program.'
-  if (name === 'delivery') return 'Messages to webhooks appear here, for 14 days.'
-  if (name === 'request') return 'Requests appear a second or two after their response.'
-  return 'Entries appear here when something happens.'
+  if (name === 'product' || name === 'partner' || name === 'company') return t.list.emptyResource
+  if (name === 'field') return t.list.emptyField
+  if (name === 'webhook') return t.list.emptyWebhook
+  if (name === 'delivery') return t.list.emptyDelivery
+  if (name === 'request') return t.list.emptyRequest
+  return t.list.emptyOther
 }

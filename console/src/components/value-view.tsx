@@ -3,14 +3,15 @@ import type { Field } from '../api/catalog.ts'
 import type { Value } from '../api/read.ts'
 import { contactLink, groupedDecimal, isAmount, plainText } from '../lib/format.ts'
 import { exactTime, localParts } from '../lib/time.ts'
+import { t } from '../texts/texts.ts'
 import { ExpiryView, TimeView } from './time-view.tsx'
 
 /** One value of a record, as a cell and in the side panel. Not a component: a view has hundreds of them. */
 export function valueView(field: Field, value: Value | undefined): ReactNode {
-  if (value === undefined) return <span className="cell-null">not loaded</span>
+  if (value === undefined) return <span className="cell-null">{t.record.notLoaded}</span>
   if (field.name === 'expires_at' && value !== null) return <ExpiryView value={String(value)} />
   if (value !== null && relativeFields.has(field.name)) return <TimeView value={String(value)} />
-  if (value === null) return <span className="cell-null">{nullTexts[field.name] ?? 'null'}</span>
+  if (value === null) return <span className="cell-null">{nullText(field.name)}</span>
   if (typeof value === 'boolean') return <BooleanView value={value} />
   if (field.type === 'timestamp') return <LocalTime value={String(value)} />
   if (field.name === 'scopes' && Array.isArray(value)) return <ScopesView scopes={value} />
@@ -26,7 +27,7 @@ export function valueView(field: Field, value: Value | undefined): ReactNode {
         {value}
       </span>
     )
-  if (value === '') return <span className="cell-null">empty text</span>
+  if (value === '') return <span className="cell-null">{t.record.emptyText}</span>
   const text = plainText(value)
   if (isAmount(field)) return groupedDecimal(text)
   const href = contactLink(field, text)
@@ -41,7 +42,7 @@ export function valueView(field: Field, value: Value | undefined): ReactNode {
 /** A person scans a column for marks; a screen reader says what they mean. */
 function BooleanView({ value }: { readonly value: boolean }) {
   return (
-    <span className={`cell-${value}`} role="img" aria-label={value ? 'yes' : 'no'}>
+    <span className={`cell-${value}`} role="img" aria-label={value ? t.common.yes : t.common.no}>
       {value ? '✓' : '–'}
     </span>
   )
@@ -53,15 +54,14 @@ function LocalTime({ value }: { readonly value: string }) {
   if (parts === undefined) return value
   return (
     <time className="cell-time" dateTime={value} title={exactTime(value)}>
-      {parts[0]} <span>{parts[1]}</span>
+      {t.time.day(parts[0])} <span>{parts[1]}</span>
     </time>
   )
 }
 
-const nullTexts: Readonly<Record<string, string>> = {
-  expires_at: 'never',
-  last_used_on: 'never',
-  error: 'none',
+function nullText(name: string): string {
+  if (name === 'expires_at' || name === 'last_used_on') return t.record.never
+  return name === 'error' ? t.record.none : 'null'
 }
 
 /** The scope of administrators first: it is the one that a person looks for. */

@@ -1,5 +1,7 @@
 import { type Operator, type Token, tokens } from '@quartermaster/filter'
-import type { Field } from '../api/catalog.ts'
+import type { CollectionName, Field } from '../api/catalog.ts'
+import { descriptionOf } from '../lib/labels.ts'
+import { t } from '../texts/texts.ts'
 import { choicesOf, isList } from './operators.ts'
 
 export interface Suggestion {
@@ -15,18 +17,23 @@ export interface Completion {
 }
 
 /** What can be typed at the cursor: fields, operators of the field's type, values of a boolean, or a join. */
-export function completionAt(text: string, cursor: number, fields: readonly Field[]): Completion | undefined {
+export function completionAt(
+  text: string,
+  cursor: number,
+  fields: readonly Field[],
+  list?: CollectionName,
+): Completion | undefined {
   const before = tokens(text.slice(0, cursor))
   const last = before.at(-1)
   const touches = last !== undefined && last.offset + last.length === cursor
   if (last?.kind === 'field' && touches)
-    return { from: last.offset, suggestions: fields.map(fieldSuggestion) }
+    return { from: last.offset, suggestions: fields.map((field) => fieldSuggestion(field, list)) }
   switch (last?.kind) {
     case undefined:
     case 'and':
     case 'or':
     case 'open':
-      return { from: cursor, suggestions: fields.map(fieldSuggestion) }
+      return { from: cursor, suggestions: fields.map((field) => fieldSuggestion(field, list)) }
     case 'field':
       return operatorsAfter(last.text, cursor, fields)
     case 'operator':
@@ -60,8 +67,9 @@ function symbolOf(operator: Operator): string {
   return isList(operator) ? operator.slice(0, -1) : operator
 }
 
-function fieldSuggestion({ name, type, description }: Field): Suggestion {
-  return { label: name, detail: `${type} · ${description}`, insert: name }
+function fieldSuggestion(field: Field, list: CollectionName | undefined): Suggestion {
+  const { name, type } = field
+  return { label: name, detail: `${type} · ${descriptionOf(field, list)}`, insert: name }
 }
 
 function valuesFor(
@@ -83,8 +91,8 @@ function joins(from: number): Completion {
   return {
     from,
     suggestions: [
-      { label: '&', detail: 'and', insert: '&' },
-      { label: '|', detail: 'or', insert: '|' },
+      { label: '&', detail: t.filter.and, insert: '&' },
+      { label: '|', detail: t.filter.or, insert: '|' },
     ],
   }
 }

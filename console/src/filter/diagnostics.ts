@@ -2,6 +2,7 @@ import type { Fault } from '@quartermaster/client'
 import { type Filter, FilterError, parse } from '@quartermaster/filter'
 import { type Collection, type Field, operatorsOf } from '../api/catalog.ts'
 import { type AccountCollection, isOwnName } from '../api/own-fields.ts'
+import { t } from '../texts/texts.ts'
 
 /** An error in a filter, at its position. */
 export interface Diagnostic {
@@ -48,13 +49,13 @@ function conditionsOf(filter: Filter): readonly Condition[] {
 
 function faultsOf(
   { field: name, operator, operatorSpan }: Condition,
-  { noun, fields, isComplete = true }: Checkable,
+  { name: list, fields, isComplete = true }: Checkable,
 ): Diagnostic[] {
   const field = fields.find((one) => one.name === name.text)
   if (field === undefined) {
     // Only the service knows whether it is declared.
     if (!isComplete && isOwnName(name.text)) return []
-    const message = `A ${noun} has no field "${name.text}".`
+    const message = t.filter.noField(t.nouns[list].one, name.text)
     return [{ offset: name.offset, length: name.length, message, suggestion: undefined }]
   }
   if (operatorsOf[field.type].includes(operator)) return []
@@ -62,5 +63,5 @@ function faultsOf(
 }
 
 function operatorMessage({ name, type }: Field, operator: string): string {
-  return `${name} is of type ${type}, which has no operator ${operator}. It has ${operatorsOf[type].join(' ')}.`
+  return t.filter.noOperator(name, type, operator, operatorsOf[type].join(' '))
 }

@@ -1,5 +1,6 @@
 import type { Operator } from '@quartermaster/filter'
 import { type Field, operatorsOf } from '../api/catalog.ts'
+import { t } from '../texts/texts.ts'
 
 /** An operator as a person chooses it. `null` operators are `=null` and `!=null`. */
 export interface Choice {
@@ -9,30 +10,9 @@ export interface Choice {
   readonly label: string
 }
 
-const words: Readonly<Record<Operator, string>> = {
-  '=': 'is',
-  '!=': 'is not',
-  '*': 'contains',
-  '!*': 'does not contain',
-  '>': 'greater than',
-  '>=': 'at least',
-  '<': 'less than',
-  '<=': 'at most',
-  '[]': 'is one of',
-  '![]': 'is none of',
-}
-
-const timeWords: Partial<Readonly<Record<Operator, string>>> = {
-  '=': 'on',
-  '!=': 'not on',
-  '>': 'after',
-  '>=': 'on or after',
-  '<': 'before',
-  '<=': 'on or before',
-}
-
 export function wordOf(operator: Operator, type: Field['type']): string {
-  return (type === 'timestamp' ? timeWords[operator] : undefined) ?? words[operator]
+  const timeWords: Partial<Record<Operator, string>> = t.filter.timeOperators
+  return (type === 'timestamp' ? timeWords[operator] : undefined) ?? t.filter.operators[operator]
 }
 
 /** The operators of a field's type. For a text, "contains" is first: it is what most people look for. */
@@ -47,8 +27,8 @@ export function choicesOf(field: Field): readonly Choice[] {
   if (!field.nullable) return choices
   return [
     ...choices,
-    { id: '=null', operator: '=', isNull: true, label: 'is null' },
-    { id: '!=null', operator: '!=', isNull: true, label: 'is not null' },
+    { id: '=null', operator: '=', isNull: true, label: t.filter.isNull },
+    { id: '!=null', operator: '!=', isNull: true, label: t.filter.isNotNull },
   ]
 }
 

@@ -1,12 +1,14 @@
 import { FilterError, parse } from '@quartermaster/filter'
 import type { Access } from '../api/access.ts'
-import { type Collection, collections } from '../api/catalog.ts'
+import { type Collection, type CollectionName, collections } from '../api/catalog.ts'
 import type { Found } from '../api/find.ts'
 import { type OwnFields, withOwnFields } from '../api/own-fields.ts'
 import { notOfConsole } from '../api/request-id.ts'
 import { check } from '../filter/diagnostics.ts'
+import { t } from '../texts/texts.ts'
 import { grouped } from './format.ts'
 import { labelOf } from './labels.ts'
+import { type Language, otherLanguages } from './language.ts'
 import type { SavedView } from './records/saved-views.ts'
 import { reasonsOf, searchOf, wordsOf } from './records/search-words.ts'
 import { parseSearch } from './search.ts'
@@ -19,23 +21,24 @@ export interface Command {
   readonly why?: string
   readonly action:
     | { readonly kind: 'go'; readonly to: string; readonly search: Record<string, string> }
+    | { readonly kind: 'language'; readonly language: Language }
     | { readonly kind: 'run'; readonly name: 'help' | 'theme' | 'sign-out' | 'reference' }
 }
 
 const recordPages = [
-  ['product', '/products', 'Products'],
-  ['partner', '/partners', 'Partners'],
-  ['company', '/companies', 'Companies'],
+  ['product', '/products'],
+  ['partner', '/partners'],
+  ['company', '/companies'],
 ] as const
 
-const managePages: readonly (readonly [string, string, Record<string, string>?])[] = [
-  ['/keys', 'Keys'],
-  ['/fields', 'Fields'],
-  ['/webhooks', 'Webhooks'],
-  ['/deliveries', 'Deliveries'],
-  ['/audit', 'Audit'],
-  ['/requests', 'Requests', { filter: notOfConsole }],
-  ['/usage', 'Usage'],
+const managePages: readonly (readonly [string, CollectionName, Record<string, string>?])[] = [
+  ['/keys', 'key'],
+  ['/fields', 'field'],
+  ['/webhooks', 'webhook'],
+  ['/deliveries', 'delivery'],
+  ['/audit', 'audit'],
+  ['/requests', 'request', { filter: notOfConsole }],
+  ['/usage', 'usage'],
 ]
 
 interface Situation {
@@ -67,15 +70,15 @@ function computed(typed: string, { access, own }: Situation): Command[] {
   const pages = recordPages.filter(([name]) => access?.[name] !== false)
   if (/^\d{1,16}$/.test(typed)) {
     return pages.map(([name, to]) => ({
-      label: `Open ${collections[name].noun} ${typed}`,
-      hint: 'Record',
+      label: t.palette.open(t.nouns[name].one, typed),
+      hint: t.palette.record,
       action: { kind: 'go', to, search: { record: typed } },
     }))
   }
   return pages
     .filter(([name]) => isFilterOf(typed, withOwnFields(collections[name], own)))
-    .map(([name, to, title]) => ({
-      label: `Filter ${title.toLowerCase()} by ${typed}`,
+    .map(([name, to]) => ({
+      label: t.palette.filterBy(t.nouns[name].many, typed),
       hint: collections[name].path,
       action: { kind: 'go', to, search: { filter: typed } },
     }))
@@ -88,7 +91,7 @@ function records(typed: string, { found, own }: Situation): Command[] {
   const words = wordsOf(search)
   return found.flatMap(({ name, list }) => {
     const to = recordPages.find(([page]) => page === name)?.[1] ?? '/'
-    const { noun, plural } = collections[name]
+    const { one, many } = t.nouns[name]
     const more = list.meta.total - list.data.length
     return [
       ...list.data.map((row): Command => {
@@ -98,7 +101,7 @@ function records(typed: string, { found, own }: Situation): Command[] {
         const id = String(row['id'])
         return {
           label: String(row['name']),
-          hint: `${noun} ${id}`,
+          hint: `${one} ${id}`,
           ...(why === '' ? {} : { why }),
           action: { kind: 'go', to, search: { search, record: id } },
         }
@@ -106,8 +109,8 @@ function records(typed: string, { found, own }: Situation): Command[] {
       ...(more > 0
         ? [
             {
-              label: `All ${grouped(list.meta.total)} ${plural} with “${search}”`,
-              hint: 'Search',
+              label: t.palette.allWith(grouped(list.meta.total), many, search),
+              hint: t.palette.searchHint,
               action: { kind: 'go', to, search: { search } },
             } as const,
           ]
@@ -142,44 +145,55 @@ function fixedCommands({ to, search, access, views }: Situation): Command[] {
   return [
     ...recordPages
       .filter(([name]) => access?.[name] !== false)
-      .map(([, path, title]) => go(title, 'Page', path)),
-    go('Changes', 'Page', '/changes'),
+      .map(([name, path]) => go(t.pages[name], t.palette.page, path)),
+    go(t.pages.changes, t.palette.page, '/changes'),
     ...(access?.manage === true
-      ? managePages.map(([path, title, parameters]) => go(title, 'Page', path, parameters))
+      ? managePages.map(([path, name, parameters]) => go(t.pages[name], t.palette.page, path, parameters))
       : []),
     ...recordPages
       .filter(([name]) => access?.write.includes(name) === true)
-      .map(([name, , title]) => go(`Import ${title.toLowerCase()}`, 'Action', '/import', { resource: name })),
+      .map(([name]) =>
+        go(t.palette.import(t.nouns[name].many), t.palette.action, '/import', { resource: name }),
+      ),
     ...recordPages
       .filter(([name]) => access?.create.includes(name) === true)
-      .map(([name, path]) => go(`Create a ${collections[name].noun}`, 'Action', path, { dialog: 'create' })),
+      .map(([name, path]) =>
+        go(t.record.createTitle(t.nouns[name].one), t.palette.action, path, { dialog: 'create' }),
+      ),
     ...(access?.manage === true
       ? [
-          go('Create a key', 'Action', '/keys', { dialog: 'create' }),
-          go('Declare a field', 'Action', '/fields', { dialog: 'create' }),
-          go('Create a webhook', 'Action', '/webhooks', { dialog: 'create' }),
+          go(t.record.createTitle(t.nouns.key.one), t.palette.action, '/keys', { dialog: 'create' }),
+          go(t.palette.declareField, t.palette.action, '/fields', { dialog: 'create' }),
+          go(t.record.createTitle(t.nouns.webhook.one), t.palette.action, '/webhooks', { dialog: 'create' }),
         ]
       : []),
     ...(to === '/usage'
       ? []
-      : [go('Show the request, copy or export', 'This list', to, { ...list, panel: 'request' })]),
+      : [go(t.palette.showRequest, t.palette.thisList, to, { ...list, panel: 'request' })]),
     ...(search['filter'] === undefined
       ? []
-      : [go('Remove the filter', 'This list', to, without(list, 'filter'))]),
+      : [go(t.list.removeFilter, t.palette.thisList, to, without(list, 'filter'))]),
     ...(search['search'] === undefined
       ? []
-      : [go('Remove the search', 'This list', to, without(list, 'search'))]),
+      : [go(t.list.removeSearch, t.palette.thisList, to, without(list, 'search'))]),
     ...(search['fields'] === undefined
       ? []
-      : [go('Show the default columns', 'This list', to, without(list, 'fields'))]),
+      : [go(t.palette.defaultColumns, t.palette.thisList, to, without(list, 'fields'))]),
     ...views.flatMap(({ name, page, search: saved }) => {
       const path = recordPages.find(([collection]) => collection === page)?.[1]
-      return path === undefined ? [] : [go(name, 'Saved view', path, parseSearch(saved))]
+      return path === undefined ? [] : [go(name, t.palette.savedView, path, parseSearch(saved))]
     }),
-    { label: 'Help: keys and operators', hint: 'Help', action: { kind: 'run', name: 'help' } },
-    { label: 'Switch between light and dark', hint: 'Setting', action: { kind: 'run', name: 'theme' } },
-    { label: 'Open the API reference', hint: 'Help', action: { kind: 'run', name: 'reference' } },
-    { label: 'Sign out', hint: 'Action', action: { kind: 'run', name: 'sign-out' } },
+    { label: t.palette.help, hint: t.app.help, action: { kind: 'run', name: 'help' } },
+    { label: t.palette.scheme, hint: t.palette.setting, action: { kind: 'run', name: 'theme' } },
+    { label: t.palette.reference, hint: t.app.help, action: { kind: 'run', name: 'reference' } },
+    { label: t.app.signOut, hint: t.palette.action, action: { kind: 'run', name: 'sign-out' } },
+    ...otherLanguages().map(
+      ([language, name]): Command => ({
+        label: t.palette.language(name),
+        hint: t.palette.setting,
+        action: { kind: 'language', language },
+      }),
+    ),
   ]
 }
 

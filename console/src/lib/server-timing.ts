@@ -1,3 +1,5 @@
+import { t } from '../texts/texts.ts'
+
 export interface Timing {
   readonly name: string
   readonly ms: number
@@ -24,14 +26,8 @@ export function serverTimingOf(header: string | undefined): ServerTiming {
   return { timings, source }
 }
 
-const explanations: Readonly<Record<string, string>> = {
-  cached: 'Cached: the service had this response, and the data is unchanged.',
-  read: 'Read from the database for this request.',
-  joined: 'Shared the read of another request that was in flight.',
-  unchanged: 'Not modified: your copy in this browser is current (304).',
-}
-
 export function sourceText(source: string | undefined, status: number): string {
-  if (status === 304) return explanations['unchanged'] ?? ''
-  return explanations[source ?? ''] ?? 'Known to keys with the scope account:manage.'
+  if (status === 304 || source === 'unchanged') return t.record.unchanged
+  if (source === 'cached' || source === 'read' || source === 'joined') return t.record[source]
+  return t.record.sourceHidden
 }

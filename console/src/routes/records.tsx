@@ -17,7 +17,7 @@ import { fieldsParameter, moved } from '../lib/records/columns.ts'
 import { unknownOwnNames } from '../lib/records/outdated.ts'
 import { defaultLimit, type RecordsSearch, unknownParameters } from '../lib/records/records-search.ts'
 import { type RecordsView, useRecords } from '../lib/records/use-records.ts'
-import { presentations } from '../lib/records/views.ts'
+import { t } from '../texts/texts.ts'
 
 const ListChanges = lazy(async () => ({
   default: (await import('../components/records/list-changes.tsx')).ListChanges,
@@ -96,7 +96,7 @@ export function RecordsPage({ name, search }: RecordsPageProps) {
         onSearch={applySearch}
       />
       <div className="workspace">
-        <section className="list" aria-label={`List of ${collection.plural}`}>
+        <section className="list" aria-label={t.list.listOf(t.nouns[name].many)}>
           <ListNotices view={view} />
           <Rows view={view} />
           <Pager
@@ -150,7 +150,7 @@ function OtherLists({ access }: Pick<RecordsView, 'access'>) {
     .filter(([name]) => access?.[name] === true)
     .map(([name, path]) => (
       <Link key={name} to={path}>
-        {presentations[name].title}
+        {t.pages[name]}
       </Link>
     ))
 }
@@ -167,7 +167,7 @@ function Rows({ view }: PartProps) {
       <ProblemState problem={problem} onRetry={() => void query.refetch()}>
         {others.length > 0 && others.length < names.length && (
           <Button size="xs" onClick={() => go({ fields: fieldsParameter(collection, others) })}>
-            Show the other columns
+            {t.list.otherColumns}
           </Button>
         )}
         {problem.code === 'scope_missing' && <OtherLists access={access} />}
@@ -189,7 +189,7 @@ function Rows({ view }: PartProps) {
   return (
     <Grid
       name={name}
-      label={presentations[name].title}
+      label={t.pages[name]}
       fields={fields}
       rows={list?.data}
       isRefreshing={query.isPlaceholderData}
@@ -282,7 +282,6 @@ function Dialogs({ view: { name, collection, search, go } }: PartProps) {
     <DeleteRecord
       key={search.record}
       name={name}
-      collection={collection}
       id={search.record}
       onClose={close}
       onDeleted={() => go({ dialog: undefined, record: undefined }, true)}
@@ -294,7 +293,7 @@ function unknownProblem(names: readonly string[]) {
   return {
     status: 0,
     code: 'parameter_unknown',
-    title: 'The address of this page has an unknown parameter.',
-    detail: `This page has no parameter ${names.map((name) => `"${name}"`).join(', ')}. It has filter, fields, search, sort, page, limit and record.`,
+    title: t.list.unknownParameter,
+    detail: t.list.noParameter(names.map((name) => `"${name}"`).join(', ')),
   }
 }

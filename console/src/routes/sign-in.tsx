@@ -6,10 +6,12 @@ import { readSelf, selfQuery } from '../api/access.ts'
 import { problemFrom } from '../api/exchange.ts'
 import { forgetResponses } from '../api/read.ts'
 import { Logo } from '../components/icon.tsx'
+import { LanguageSelect } from '../components/shell/language-select.tsx'
 import { accountOf } from '../lib/account.ts'
 import { adviceOf } from '../lib/advice.ts'
 import { storeSelf } from '../lib/keys/stored-self.ts'
 import { signIn, tryKey } from '../session.ts'
+import { t } from '../texts/texts.ts'
 
 /** Shown in place of any page until there is a key, so that a shared link works after signing in. */
 export function SignInPage() {
@@ -20,7 +22,7 @@ export function SignInPage() {
   const [isBusy, setBusy] = useState(false)
   const submit = async () => {
     const key = typed.trim()
-    if (key === '') return setError('Paste an API key.')
+    if (key === '') return setError(t.signIn.paste)
     setBusy(true)
     forgetResponses()
     queryClient.clear()
@@ -35,11 +37,7 @@ export function SignInPage() {
     } catch (thrown) {
       tryKey(undefined)
       const { detail, code } = problemFrom(thrown)
-      setError(
-        code === 'unauthenticated'
-          ? 'The service does not accept this key on this host. Check that you pasted all of it, and that the key belongs to this account.'
-          : `${detail} ${adviceOf(code) ?? ''}`,
-      )
+      setError(code === 'unauthenticated' ? t.signIn.rejected : `${detail} ${adviceOf(code) ?? ''}`)
     } finally {
       setBusy(false)
     }
@@ -55,10 +53,10 @@ export function SignInPage() {
         <span className="brand">
           <Logo size={28} />
         </span>
-        <h1>Sign in to {accountOf(location)}</h1>
-        <p>Use an API key of this account. Your operator or an account administrator creates one.</p>
+        <h1>{t.signIn.title(accountOf(location))}</h1>
+        <p>{t.signIn.use}</p>
         <PasswordInput
-          label="API key"
+          label={t.signIn.key}
           placeholder="qm_…"
           autoComplete="off"
           spellCheck={false}
@@ -72,11 +70,10 @@ export function SignInPage() {
           }}
         />
         <Button type="submit" fullWidth mt={16} loading={isBusy}>
-          Sign in
+          {t.pages.signIn}
         </Button>
-        <p className="note">
-          The key stays in this tab until you close it or sign out, and is sent only to {location.host}.
-        </p>
+        <p className="note">{t.signIn.note(location.host)}</p>
+        <LanguageSelect />
       </form>
     </main>
   )

@@ -37,7 +37,7 @@ const UsageCharts = lazy(async () => ({
 /** Requests, errors, latency and cached responses over time, by key and route. */
 export function UsagePage() {
   return (
-    <ManageGate title="Usage">
+    <ManageGate name="usage">
       <Usage />
     </ManageGate>
   )

@@ -6,6 +6,8 @@ import type { Collection, Field } from '../../api/catalog.ts'
 import type { Chip } from '../../filter/model.ts'
 import { type Choice, choicesOf, isList } from '../../filter/operators.ts'
 import { typedOf, valuesOf } from '../../filter/typed-values.ts'
+import { descriptionOf } from '../../lib/labels.ts'
+import { t } from '../../texts/texts.ts'
 
 export interface ChipEditorProps {
   readonly collection: Collection
@@ -36,7 +38,7 @@ export function ChipEditor({ collection, chip, onApply, onCancel }: ChipEditorPr
       }}
     >
       <label>
-        Field
+        {t.filter.field}
         <select
           data-autofocus
           value={fieldName}
@@ -52,7 +54,7 @@ export function ChipEditor({ collection, chip, onApply, onCancel }: ChipEditorPr
         </select>
       </label>
       <label>
-        Operator
+        {t.filter.operator}
         <select value={choice.id} onChange={(event) => setChoiceId(event.target.value)}>
           {choices.map(({ id, label }) => (
             <option key={id} value={id}>
@@ -62,14 +64,14 @@ export function ChipEditor({ collection, chip, onApply, onCancel }: ChipEditorPr
         </select>
       </label>
       {!choice.isNull && <ValueInput field={field} choice={choice} values={values} onChange={setValues} />}
-      <p className="dim">{field.description}</p>
+      <p className="dim">{descriptionOf(field, collection.name)}</p>
       <div className="row">
         <span className="spacer" />
         <Button size="xs" variant="default" onClick={onCancel}>
-          Cancel
+          {t.common.cancel}
         </Button>
         <Button size="xs" type="submit">
-          Apply
+          {t.filter.apply}
         </Button>
       </div>
     </form>
@@ -88,9 +90,9 @@ function ValueInput({ field, choice, values, onChange }: ValueInputProps) {
   if (isList(choice.operator)) {
     return (
       <TagsInput
-        label="Values"
+        label={t.filter.values}
         size="xs"
-        description="Enter adds a value"
+        description={t.filter.enterAdds}
         splitChars={[',']}
         acceptValueOnBlur
         value={[...values]}
@@ -102,7 +104,7 @@ function ValueInput({ field, choice, values, onChange }: ValueInputProps) {
     const data = field.nullable ? ['true', 'false', 'null'] : ['true', 'false']
     return (
       <SegmentedControl
-        aria-label="Value"
+        aria-label={t.filter.value}
         size="xs"
         data={data}
         value={value === '' ? 'true' : value}
@@ -114,9 +116,9 @@ function ValueInput({ field, choice, values, onChange }: ValueInputProps) {
   return (
     <>
       <TextInput
-        label="Value"
+        label={t.filter.value}
         size="xs"
-        placeholder={isTime ? '2026-11-14 or 2026-11-14T09:30:00Z' : undefined}
+        placeholder={isTime ? `2026-11-14 ${t.filter.or} 2026-11-14T09:30:00Z` : undefined}
         inputMode={field.type === 'text' || isTime ? 'text' : 'decimal'}
         value={value}
         onChange={(event) => onChange([event.target.value])}
@@ -139,5 +141,5 @@ function idOf({ operator, values }: Chip): string {
 }
 
 function unknownField(name: string): Field {
-  return { name, type: 'text', nullable: true, description: 'Not a field of this list.' }
+  return { name, type: 'text', nullable: true, description: t.list.notAField }
 }

@@ -1,5 +1,6 @@
 import { Popover } from '@mantine/core'
 import { type RefCallback, useLayoutEffect } from 'react'
+import { t } from '../../texts/texts.ts'
 import { ChipEditor, type ChipEditorProps } from './chip-editor.tsx'
 
 interface ChipPopoverProps extends Omit<ChipEditorProps, 'onCancel'> {
@@ -18,7 +19,7 @@ export function ChipPopover({ anchor, onClose, ...editor }: ChipPopoverProps) {
       <Popover.Dropdown
         p={12}
         role="dialog"
-        aria-label={editor.chip === undefined ? 'New condition' : 'Condition'}
+        aria-label={editor.chip === undefined ? t.filter.newCondition : t.filter.condition}
       >
         <ChipEditor {...editor} onCancel={onClose} />
       </Popover.Dropdown>

@@ -10,6 +10,7 @@ import {
   without,
 } from '../../filter/model.ts'
 import { wordOf } from '../../filter/operators.ts'
+import { t } from '../../texts/texts.ts'
 import { Button, IconButton } from '../button.tsx'
 import { Icon } from '../icon.tsx'
 import { withMantine } from '../shell/with-mantine.ts'
@@ -29,7 +30,7 @@ interface ChipRowProps {
 /** The conditions of the filter, each of which opens an editor. */
 export function ChipRow({ collection, chips, isStale, onChange, children }: ChipRowProps) {
   return (
-    <section className="chips" aria-label="Conditions" data-stale={isStale ? '' : undefined}>
+    <section className="chips" aria-label={t.filter.conditions} data-stale={isStale ? '' : undefined}>
       {children}
       {chips !== undefined && (
         <ChipNode collection={collection} root={chips} item={chips} path={[]} onChange={onChange} />
@@ -46,7 +47,7 @@ export function ChipRow({ collection, chips, isStale, onChange, children }: Chip
             icon={<Icon name="plus" size={12} />}
             onClick={open}
           >
-            Add condition
+            {t.filter.add}
           </Button>
         )}
       />
@@ -70,10 +71,10 @@ function ChipNode({ collection, root, item, path, onChange }: ChipNodeProps) {
           <button
             type="button"
             className="join"
-            title={`Change to "${item.join === 'and' ? 'or' : 'and'}"`}
+            title={t.filter.changeTo(item.join === 'and' ? t.filter.or : t.filter.and)}
             onClick={() => onChange(toggledJoin(root, path))}
           >
-            {item.join}
+            {t.filter[item.join]}
           </button>
         )}
         <ChipNode
@@ -97,7 +98,7 @@ function ChipNode({ collection, root, item, path, onChange }: ChipNodeProps) {
           <button
             type="button"
             className="chip-text"
-            aria-label={`Edit ${chipText(item, collection)}`}
+            aria-label={t.filter.edit(chipText(item, collection))}
             onClick={open}
           >
             <b>{item.field}</b> <i>{operatorText(item, collection)}</i> <span>{valueText(item)}</span>
@@ -107,7 +108,7 @@ function ChipNode({ collection, root, item, path, onChange }: ChipNodeProps) {
       <IconButton
         size="xs"
         variant="transparent"
-        aria-label={`Remove ${chipText(item, collection)}`}
+        aria-label={t.filter.remove(chipText(item, collection))}
         onClick={() => onChange(without(root, path))}
       >
         <Icon name="close" size={10} />
@@ -159,7 +160,7 @@ function operatorText({ field, operator }: Chip, { fields }: Collection): string
 function valueText({ values }: Chip): string {
   const shown = values.slice(0, 4).map((value) => value ?? 'null')
   const more = values.length - shown.length
-  return (more > 0 ? [...shown, `${more} more`] : shown).join(', ') || '""'
+  return (more > 0 ? [...shown, t.filter.more(more)] : shown).join(', ') || '""'
 }
 
 function chipText(chip: Chip, collection: Collection): string {

@@ -8,6 +8,7 @@ import { type Chips, chipsOf, textOf } from '../../filter/model.ts'
 import { useHotkeys } from '../../lib/hotkeys.ts'
 import { searchOf } from '../../lib/records/search-words.ts'
 import { presentations } from '../../lib/records/views.ts'
+import { t } from '../../texts/texts.ts'
 import { Button, IconButton } from '../button.tsx'
 import { Icon } from '../icon.tsx'
 import { ChipRow } from './chip-row.tsx'
@@ -62,7 +63,7 @@ export const FilterBar = memo(function FilterBar(props: FilterBarProps) {
   const isChanged = draft !== applied
   // While a condition is being typed, what is missing at the end is no news.
   const shown = isChanged ? diagnostics.filter(({ offset }) => offset < draft.length) : diagnostics
-  const placeholder = `Words, or a filter such as ${presentations[collection.name].example}`
+  const placeholder = t.filter.placeholder(presentations[collection.name].example)
   const editing = { value: draft, placeholder, onChange: setDraft, onSubmit: submit }
   return (
     <div className="filter-bar">
@@ -75,7 +76,7 @@ export const FilterBar = memo(function FilterBar(props: FilterBarProps) {
             {props.isReady || isFocusedEarly ? (
               <FilterEditor
                 {...editing}
-                fields={collection.fields}
+                collection={collection}
                 diagnostics={diagnostics}
                 shouldFocus={isFocusedEarly}
                 onEscape={() => setDraft(applied)}
@@ -101,7 +102,7 @@ export const FilterBar = memo(function FilterBar(props: FilterBarProps) {
       />
       {words !== undefined && isChanged && (
         <p className="filter-hint" role="status">
-          Enter finds every {collection.noun} with “{words}” in a text.
+          {t.filter.enterFinds(t.nouns[collection.name].one, t.nouns[collection.name].many, words)}
         </p>
       )}
       <ChipRow collection={collection} chips={chips} isStale={isStale} onChange={applyChips}>
@@ -127,8 +128,8 @@ function SearchChip({ search, onRemove }: { readonly search: string; readonly on
   return (
     <span className="chip search-chip">
       <Icon name="search" size={12} />
-      <span title="Every word occurs in some text field">{search}</span>
-      <IconButton size="xs" variant="transparent" aria-label="Remove the search" onClick={onRemove}>
+      <span title={t.filter.everyWord}>{search}</span>
+      <IconButton size="xs" variant="transparent" aria-label={t.list.removeSearch} onClick={onRemove}>
         <Icon name="close" size={10} />
       </IconButton>
     </span>
@@ -171,7 +172,7 @@ function PlainEditor({ value, placeholder, input, onChange, onSubmit, onFocus }:
     <input
       ref={input}
       className="filter-input"
-      aria-label="Filter"
+      aria-label={t.filter.filter}
       placeholder={placeholder}
       value={value}
       onFocus={onFocus}
@@ -192,12 +193,12 @@ function BarAction({ state, onApply, onRemove }: BarActionProps) {
   if (state === 'changed') {
     return (
       <Button size="compact-xs" onClick={onApply}>
-        Apply ↵
+        {t.filter.apply} ↵
       </Button>
     )
   }
   return (
-    <IconButton size="sm" variant="subtle" aria-label="Remove the filter" onClick={onRemove}>
+    <IconButton size="sm" variant="subtle" aria-label={t.list.removeFilter} onClick={onRemove}>
       <Icon name="close" size={12} />
     </IconButton>
   )
@@ -218,11 +219,11 @@ function Complaint({ diagnostics, onUse }: ComplaintProps) {
         <>
           <span>
             {first.message}
-            {others.length > 0 && ` (and ${others.length} more)`}
+            {others.length > 0 && ` ${t.filter.andMore(others.length)}`}
           </span>
           {suggestion !== undefined && (
             <Button size="compact-xs" variant="light" onClick={() => onUse(suggestion)}>
-              Use&nbsp;<code>{suggestion}</code>
+              {t.filter.use}&nbsp;<code>{suggestion}</code>
             </Button>
           )}
         </>

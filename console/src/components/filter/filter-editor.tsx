@@ -19,15 +19,16 @@ import {
 } from '@codemirror/view'
 import { type Token, tokens } from '@quartermaster/filter'
 import { useEffect, useRef } from 'react'
-import type { Field } from '../../api/catalog.ts'
+import type { Collection } from '../../api/catalog.ts'
 import { completionAt, operatorsAfter } from '../../filter/completion.ts'
 import type { Diagnostic } from '../../filter/diagnostics.ts'
+import { t } from '../../texts/texts.ts'
 import { editorTheme } from './filter-editor-theme.ts'
 
 export interface FilterEditorProps {
   readonly value: string
   readonly placeholder: string
-  readonly fields: readonly Field[]
+  readonly collection: Collection
   readonly diagnostics: readonly Diagnostic[]
   readonly shouldFocus: boolean
   readonly onChange: (text: string) => void
@@ -120,7 +121,11 @@ function stateOf(doc: string, latest: { readonly current: FilterEditorProps }): 
     ),
     keymap.of([...defaultKeymap, ...historyKeymap]),
     EditorView.lineWrapping,
-    EditorView.contentAttributes.of({ 'aria-label': 'Filter', spellcheck: 'false', autocapitalize: 'off' }),
+    EditorView.contentAttributes.of({
+      'aria-label': t.filter.filter,
+      spellcheck: 'false',
+      autocapitalize: 'off',
+    }),
     placeholder(latest.current.placeholder),
     replaceOnInput,
     EditorView.updateListener.of((update) => {
@@ -128,12 +133,13 @@ function stateOf(doc: string, latest: { readonly current: FilterEditorProps }): 
     }),
     highlighting,
     autocompletion({
-      override: [(context) => completions(context, latest.current.fields)],
+      override: [(context) => completions(context, latest.current.collection)],
       icons: false,
       activateOnTyping: true,
       defaultKeymap: false,
     }),
     editorTheme,
+    EditorState.phrases.of(t.filter.phrases),
   ]
   return EditorState.create({ doc, extensions })
 }
@@ -175,11 +181,11 @@ function selectedRange(view: EditorView): { readonly from: number; readonly to: 
   }
 }
 
-function completions(context: CompletionContext, fields: readonly Field[]) {
+function completions(context: CompletionContext, { name, fields }: Collection) {
   // CodeMirror asks some time after the input. It would show suggestions over what has the focus by then.
   if (context.view?.hasFocus === false) return null
   const text = context.state.doc.toString()
-  const found = completionAt(text, context.pos, fields)
+  const found = completionAt(text, context.pos, fields, name)
   if (found === undefined) return null
   const typed = text.slice(found.from, context.pos)
   // A complete field name: what follows is an operator.

@@ -2,6 +2,7 @@ import { Checkbox, Popover } from '@mantine/core'
 import type { Collection } from '../../api/catalog.ts'
 import { labelOf } from '../../lib/labels.ts'
 import { moved } from '../../lib/records/columns.ts'
+import { t } from '../../texts/texts.ts'
 import { Button, IconButton } from '../button.tsx'
 import { Icon } from '../icon.tsx'
 
@@ -22,11 +23,11 @@ export function ColumnMenu({ collection, names, onChange }: ColumnMenuProps) {
     <Popover position="bottom-end" shadow="md" width={300} trapFocus>
       <Popover.Target>
         <Button size="xs" variant="default" icon={<Icon name="columns" size={14} />}>
-          <span className="label">Columns</span>
+          <span className="label">{t.list.columns}</span>
           {hidden.length > 0 && <span className="dim">&nbsp;{names.length}</span>}
         </Button>
       </Popover.Target>
-      <Popover.Dropdown p={8} aria-label="Columns">
+      <Popover.Dropdown p={8} aria-label={t.list.columns}>
         <ul className="column-list">
           {names.map((name, index) => (
             <li key={name}>
@@ -42,7 +43,7 @@ export function ColumnMenu({ collection, names, onChange }: ColumnMenuProps) {
               <IconButton
                 size="sm"
                 variant="subtle"
-                aria-label={`Move ${label(name)} up`}
+                aria-label={t.list.moveUp(label(name))}
                 disabled={index === 0}
                 onClick={() => onChange(moved(names, name, names[index - 1]))}
               >
@@ -51,7 +52,7 @@ export function ColumnMenu({ collection, names, onChange }: ColumnMenuProps) {
               <IconButton
                 size="sm"
                 variant="subtle"
-                aria-label={`Move ${label(name)} down`}
+                aria-label={t.list.moveDown(label(name))}
                 disabled={index === names.length - 1}
                 onClick={() => onChange(moved(names, name, names[index + 2]))}
               >
@@ -77,7 +78,7 @@ export function ColumnMenu({ collection, names, onChange }: ColumnMenuProps) {
           disabled={names.join() === all.join()}
           onClick={() => onChange(all)}
         >
-          Show all columns
+          {t.list.allColumns}
         </Button>
       </Popover.Dropdown>
     </Popover>

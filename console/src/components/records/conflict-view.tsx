@@ -2,6 +2,7 @@ import { useEffect, useRef } from 'react'
 import type { Field } from '../../api/catalog.ts'
 import { labelOf } from '../../lib/labels.ts'
 import type { Conflict, Draft } from '../../lib/records/edit.ts'
+import { t } from '../../texts/texts.ts'
 
 interface ConflictViewProps {
   readonly noun: string
@@ -19,25 +20,25 @@ export function ConflictView({ noun, conflicts, onlyTheirs, draft, onChange }: C
     section.current?.scrollIntoView({ block: 'nearest' })
   }, [])
   return (
-    <section ref={section} className="conflict" role="alert" aria-label="Changed meanwhile">
-      <h3>Someone else changed this {noun} while you were editing</h3>
-      {onlyTheirs.length > 0 && <p>Their new values of {onlyTheirs.map(labelOf).join(', ')} are kept.</p>}
+    <section ref={section} className="conflict" role="alert" aria-label={t.edit.changedMeanwhile}>
+      <h3>{t.edit.someoneElse(noun)}</h3>
+      {onlyTheirs.length > 0 && <p>{t.edit.theirsKept(onlyTheirs.map(labelOf).join(', '))}</p>}
       {conflicts.length === 0 ? (
-        <p>Your changes do not touch theirs. Save again to add yours.</p>
+        <p>{t.edit.noConflict}</p>
       ) : (
         <table>
           <thead>
             <tr>
               <td />
-              <th scope="col">Theirs</th>
-              <th scope="col">Yours</th>
+              <th scope="col">{t.edit.theirs}</th>
+              <th scope="col">{t.edit.yours}</th>
             </tr>
           </thead>
           <tbody>
             {conflicts.map(({ field, theirs, yours }) => (
               <tr key={field.name}>
                 <th scope="row">{labelOf(field)}</th>
-                {[['Theirs', theirs] as const, ['Yours', yours] as const].map(([whose, text]) => (
+                {[[t.edit.theirs, theirs] as const, [t.edit.yours, yours] as const].map(([whose, text]) => (
                   <td key={whose}>
                     <label>
                       <input
@@ -47,7 +48,7 @@ export function ConflictView({ noun, conflicts, onlyTheirs, draft, onChange }: C
                         checked={draft[field.name] === text}
                         onChange={() => onChange({ ...draft, [field.name]: text })}
                       />{' '}
-                      {text === '' ? <span className="cell-null">empty</span> : text}
+                      {text === '' ? <span className="cell-null">{t.edit.empty}</span> : text}
                     </label>
                   </td>
                 ))}

@@ -4,6 +4,7 @@ import type { Field } from '../../api/catalog.ts'
 import type { Row } from '../../api/read.ts'
 import { csvOf } from '../../lib/records/csv.ts'
 import { rowsJson } from '../../lib/records/record-json.ts'
+import { t } from '../../texts/texts.ts'
 import { Button } from '../button.tsx'
 import { Icon } from '../icon.tsx'
 
@@ -18,8 +19,8 @@ export function CopyMenu({
   const [copied, setCopied] = useState<string>()
   const copy = (format: string, text: string) => {
     navigator.clipboard.writeText(text).then(
-      () => setCopied(`${rows?.length} rows copied as ${format}`),
-      () => setCopied('Not copied: the browser does not allow it'),
+      () => setCopied(t.copy.copied(rows?.length ?? 0, format)),
+      () => setCopied(t.copy.notAllowed),
     )
     setTimeout(() => setCopied(undefined), 2_500)
   }
@@ -32,15 +33,15 @@ export function CopyMenu({
           icon={<Icon name="copy" size={14} />}
           disabled={rows === undefined}
         >
-          <span className="label">Copy</span>
+          <span className="label">{t.copy.copy}</span>
           <span role="status" className={copied === undefined ? 'visually-hidden' : 'copied'}>
             {copied}
           </span>
         </Button>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Item onClick={() => copy('JSON', rowsJson(fields, rows ?? []))}>This page as JSON</Menu.Item>
-        <Menu.Item onClick={() => copy('CSV', csvOf(fields, rows ?? []))}>This page as CSV</Menu.Item>
+        <Menu.Item onClick={() => copy('JSON', rowsJson(fields, rows ?? []))}>{t.copy.pageJson}</Menu.Item>
+        <Menu.Item onClick={() => copy('CSV', csvOf(fields, rows ?? []))}>{t.copy.pageCsv}</Menu.Item>
       </Menu.Dropdown>
     </Menu>
   )

@@ -7,6 +7,7 @@ import { createRecord } from '../../api/write.ts'
 import { emptyDraft, patchOf, writableFields } from '../../lib/records/edit.ts'
 import { useRetryKey } from '../../lib/retry-key.ts'
 import { useSubmit } from '../../lib/submit.ts'
+import { t } from '../../texts/texts.ts'
 import { RecordFields } from './record-fields.tsx'
 
 interface CreateRecordProps {
@@ -36,7 +37,7 @@ export function CreateRecord({ name, collection, onClose, onCreated }: CreateRec
       opened
       closeOnClickOutside={false}
       onClose={onClose}
-      title={`Create a ${collection.noun}`}
+      title={t.record.createTitle(t.nouns[name].one)}
       size="sm"
     >
       <form
@@ -57,10 +58,10 @@ export function CreateRecord({ name, collection, onClose, onCreated }: CreateRec
         <div className="row">
           <span className="spacer" />
           <Button variant="default" onClick={onClose}>
-            Cancel
+            {t.common.cancel}
           </Button>
           <Button type="submit" loading={submit.isBusy}>
-            Create {collection.noun}
+            {t.record.createLabel(name)}
           </Button>
         </div>
       </form>

@@ -1,31 +1,33 @@
 import { Button } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import type { Collection } from '../../api/catalog.ts'
+
 import { type ResourceName, recordQuery } from '../../api/read.ts'
 import { deleteRecord } from '../../api/write.ts'
 import { confirmationOf } from '../../lib/records/edit.ts'
+import { t } from '../../texts/texts.ts'
 import { ConfirmDialog } from '../confirm-dialog.tsx'
 
 interface DeleteRecordProps {
   readonly name: ResourceName
-  readonly collection: Collection
+
   readonly id: string
   readonly onClose: () => void
   readonly onDeleted: () => void
 }
 
 /** Deletes the record that is shown, after its name was typed. If others changed it meanwhile, it stays. */
-export function DeleteRecord({ name, collection, id, onClose, onDeleted }: DeleteRecordProps) {
+export function DeleteRecord({ name, id, onClose, onDeleted }: DeleteRecordProps) {
   const queryClient = useQueryClient()
   const { data, refetch } = useQuery(recordQuery(name, id))
   if (data === undefined) return null
   const { what, text } = confirmationOf(data.body)
+  const { one } = t.nouns[name]
   return (
     <ConfirmDialog
-      title={`Delete ${collection.noun} ${id}`}
-      label={`${what === 'name' ? 'Name' : 'ID'} of the ${collection.noun}`}
+      title={t.record.deleteOne(one, id)}
+      label={what === 'name' ? t.record.nameOf(one) : t.record.idOf(one)}
       expected={text}
-      action={`Delete ${collection.noun}`}
+      action={t.record.delete(one)}
       onClose={onClose}
       onConfirm={async () => {
         await deleteRecord(name, id, data.exchange?.headers['etag'])
@@ -36,15 +38,12 @@ export function DeleteRecord({ name, collection, id, onClose, onDeleted }: Delet
       help={({ code }) =>
         code === 'precondition_failed' && (
           <Button size="xs" variant="default" onClick={() => void refetch().then(onClose)}>
-            Show the new version
+            {t.record.showNew}
           </Button>
         )
       }
     >
-      <p className="lead">
-        The record and its values are deleted for everyone. Its ID is never used again. Other systems learn of
-        it from the change feed.
-      </p>
+      <p className="lead">{t.record.deleteMeaning}</p>
     </ConfirmDialog>
   )
 }

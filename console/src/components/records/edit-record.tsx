@@ -8,6 +8,7 @@ import { type ResourceName, type Row, recordQuery } from '../../api/read.ts'
 import { changeRecord } from '../../api/write.ts'
 import { draftOf, type Merged, mergedWith, patchOf, writableFields } from '../../lib/records/edit.ts'
 import { useSubmit } from '../../lib/submit.ts'
+import { t } from '../../texts/texts.ts'
 import { ConflictView } from './conflict-view.tsx'
 import { RecordFields } from './record-fields.tsx'
 import type { Saved } from './saved-note.tsx'
@@ -60,7 +61,7 @@ export function EditRecord({ name, collection, id, read, onSaved, onClose }: Edi
     <form
       ref={form}
       className="edit-record"
-      aria-label={`Edit ${collection.noun} ${id}`}
+      aria-label={t.edit.form(t.nouns[collection.name].one, id)}
       noValidate
       onSubmit={(event) => {
         event.preventDefault()
@@ -69,16 +70,16 @@ export function EditRecord({ name, collection, id, read, onSaved, onClose }: Edi
     >
       <div className="panel-body stack">
         {merged !== undefined && (
-          <ConflictView {...merged} noun={collection.noun} draft={draft} onChange={setTyped} />
+          <ConflictView {...merged} noun={t.nouns[collection.name].one} draft={draft} onChange={setTyped} />
         )}
         <RecordFields fields={fields} draft={draft} problem={submit.problem} onChange={setTyped} />
       </div>
       <footer className="panel-actions">
         <Button size="xs" type="submit" loading={submit.isBusy}>
-          Save
+          {t.common.save}
         </Button>
         <Button size="xs" variant="default" onClick={onClose}>
-          Cancel
+          {t.common.cancel}
         </Button>
       </footer>
     </form>
@@ -95,7 +96,7 @@ function useUnsaved(isChanged: boolean) {
   const isDone = useRef(false)
   useBlocker({
     // Only the browser's own dialog can also ask before the tab is closed.
-    shouldBlockFn: () => isChanged && !isDone.current && !confirm('Discard your changes?'),
+    shouldBlockFn: () => isChanged && !isDone.current && !confirm(t.edit.discard),
     enableBeforeUnload: () => isChanged && !isDone.current,
   })
   return isDone

@@ -7,6 +7,7 @@ import { rowsNdjson } from '../../lib/records/record-json.ts'
 import type { ListParameters } from '../../lib/records/records-search.ts'
 import { useExport } from '../../lib/records/use-export.ts'
 import { saveFile } from '../../lib/save-file.ts'
+import { t } from '../../texts/texts.ts'
 import { Button } from '../button.tsx'
 import { Icon } from '../icon.tsx'
 
@@ -33,7 +34,7 @@ export function ExportMenu({ collection, parameters, fields, rows, total }: Expo
           icon={<Icon name="download" size={14} />}
           disabled={rows === undefined}
         >
-          <span className="label">{isRunning ? grouped(state.progress.records) : 'Export'}</span>
+          <span className="label">{isRunning ? grouped(state.progress.records) : t.export.export}</span>
           <span role="status" className={state.kind === 'failed' ? 'copied bad' : 'visually-hidden'}>
             {state.kind === 'done' || state.kind === 'failed' ? state.text : ''}
           </span>
@@ -41,21 +42,21 @@ export function ExportMenu({ collection, parameters, fields, rows, total }: Expo
       </Menu.Target>
       <Menu.Dropdown>
         {isRunning ? (
-          <Menu.Item onClick={cancel}>Cancel the export</Menu.Item>
+          <Menu.Item onClick={cancel}>{t.export.cancel}</Menu.Item>
         ) : (
           <>
-            <Menu.Label>This page</Menu.Label>
+            <Menu.Label>{t.export.page}</Menu.Label>
             <Menu.Item onClick={() => saveFile(`${plural}.csv`, 'text/csv', `\uFEFF${csvOf(fields, page)}`)}>
-              Page as CSV
+              {t.export.pageCsv}
             </Menu.Item>
             <Menu.Item
               onClick={() => saveFile(`${plural}.ndjson`, 'application/x-ndjson', rowsNdjson(fields, page))}
             >
-              Page as NDJSON
+              {t.export.pageNdjson}
             </Menu.Item>
-            <Menu.Label>All {total === undefined ? '' : grouped(total)}</Menu.Label>
-            <Menu.Item onClick={() => void start('csv')}>All as CSV</Menu.Item>
-            <Menu.Item onClick={() => void start('ndjson')}>All as NDJSON</Menu.Item>
+            <Menu.Label>{t.export.all(total === undefined ? '' : grouped(total))}</Menu.Label>
+            <Menu.Item onClick={() => void start('csv')}>{t.export.allCsv}</Menu.Item>
+            <Menu.Item onClick={() => void start('ndjson')}>{t.export.allNdjson}</Menu.Item>
           </>
         )}
       </Menu.Dropdown>

@@ -5,6 +5,7 @@ import { bytesText, grouped } from '../../lib/format.ts'
 import type { ExportProgress } from '../../lib/records/export.ts'
 import type { ListParameters } from '../../lib/records/records-search.ts'
 import { useExport } from '../../lib/records/use-export.ts'
+import { t } from '../../texts/texts.ts'
 import { Icon } from '../icon.tsx'
 
 interface ExportPartProps {
@@ -20,7 +21,11 @@ export function ExportPart({ collection, parameters, total }: ExportPartProps) {
   const isRunning = state.kind === 'running'
   return (
     <>
-      <h3>Export {total === undefined ? '' : `all ${grouped(total)} ${collection.plural}`}</h3>
+      <h3>
+        {t.export.title(
+          total === undefined ? '' : t.export.allOf(grouped(total), t.nouns[collection.name].many),
+        )}
+      </h3>
       <div className="row">
         {(['csv', 'ndjson'] as const).map((format) => (
           <Button
@@ -31,12 +36,12 @@ export function ExportPart({ collection, parameters, total }: ExportPartProps) {
             leftSection={<Icon name="download" size={14} />}
             onClick={() => void start(format)}
           >
-            Export {format.toUpperCase()}
+            {t.export.title(format.toUpperCase())}
           </Button>
         ))}
         {isRunning && (
           <Button size="xs" variant="subtle" color="gray" onClick={cancel}>
-            Cancel
+            {t.common.cancel}
           </Button>
         )}
       </div>
@@ -53,9 +58,12 @@ function Running({ records, bytes, total }: ExportProgress) {
   const share = total === undefined || total === 0 ? 0 : Math.min((records / total) * 100, 100)
   return (
     <>
-      <Progress value={share} size="sm" aria-label="Export progress" />
+      <Progress value={share} size="sm" aria-label={t.export.progress} />
       <span className="dim">
-        {grouped(records)} {total !== undefined && `of ${grouped(total)}`} records, {bytesText(bytes)}
+        {t.export.running(
+          total === undefined ? grouped(records) : t.common.isOf(grouped(records), grouped(total)),
+          bytesText(bytes),
+        )}
       </span>
     </>
   )

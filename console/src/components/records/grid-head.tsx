@@ -5,6 +5,7 @@ import type { Field } from '../../api/catalog.ts'
 import { isNumeric } from '../../lib/format.ts'
 import { labelOf, meaningOf } from '../../lib/labels.ts'
 import { directionOf, nextSort } from '../../lib/records/sort.ts'
+import { t } from '../../texts/texts.ts'
 import { Icon } from '../icon.tsx'
 
 export interface GridHeadProps {
@@ -34,7 +35,7 @@ export function GridHead({ fields, sort, isSortable, onSort, onMoveColumn, onRes
               key={name}
               role="columnheader"
               aria-sort={direction}
-              title={`${meaningOf(field)}\n${canSort ? 'Click to order, drag' : 'Drag'} to move.`}
+              title={`${meaningOf(field)}\n${canSort ? t.list.clickOrDrag : t.list.drag}`}
               data-align={isNumeric(type) ? 'end' : undefined}
               data-over={over === name && dragged !== name ? '' : undefined}
               draggable
@@ -86,7 +87,7 @@ function ResizeEdge({ onResize }: ResizeEdgeProps) {
     <span
       aria-hidden="true"
       className="resize"
-      title="Drag to resize, double-click to fit the contents."
+      title={t.list.resize}
       // The header around it can be dragged, too.
       draggable
       onDragStart={(event) => {

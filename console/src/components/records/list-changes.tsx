@@ -1,6 +1,7 @@
 import type { ResourceName } from '../../api/changes.ts'
 import { changesText } from '../../lib/changes/since.ts'
 import { useListChanges } from '../../lib/changes/use-list-changes.ts'
+import { t } from '../../texts/texts.ts'
 import { Button } from '../button.tsx'
 import { Icon } from '../icon.tsx'
 
@@ -26,7 +27,7 @@ export function ListChanges({ resource, filter, loadedAt, onRefresh }: ListChang
             icon={<Icon name="rotate" size={12} />}
             onClick={onRefresh}
           >
-            Refresh
+            {t.common.refresh}
           </Button>
         </div>
       )}

@@ -6,8 +6,9 @@ import { isResource } from '../../api/read.ts'
 import { grouped } from '../../lib/format.ts'
 import { fieldsParameter } from '../../lib/records/columns.ts'
 import type { RecordsView } from '../../lib/records/use-records.ts'
-import { presentations } from '../../lib/records/views.ts'
+
 import { stringifySearch } from '../../lib/search.ts'
+import { t } from '../../texts/texts.ts'
 import { Button, IconButton } from '../button.tsx'
 import { Icon } from '../icon.tsx'
 import { withMantine } from '../shell/with-mantine.ts'
@@ -46,7 +47,7 @@ export const ListHead = memo(function ListHead(props: HeadProps) {
   const isRequestShown = search.panel === 'request'
   return (
     <header className="page-head">
-      <h1>{presentations[name].title}</h1>
+      <h1>{t.pages[name]}</h1>
       <span className="total">{list !== undefined && grouped(list.meta.total)}</span>
       <span className="spacer" />
       {createLabel !== undefined && (
@@ -57,8 +58,8 @@ export const ListHead = memo(function ListHead(props: HeadProps) {
       <IconButton
         variant="default"
         className="refresh"
-        aria-label="Refresh"
-        title="Refresh"
+        aria-label={t.common.refresh}
+        title={t.common.refresh}
         aria-busy={isFetching}
         onClick={refresh}
       >
@@ -99,7 +100,7 @@ export const ListHead = memo(function ListHead(props: HeadProps) {
           search={{ resource: name }}
         >
           <Icon name="upload" size={14} />
-          <span className="label">Import</span>
+          <span className="label">{t.list.import}</span>
         </Link>
       )}
       <Button
@@ -109,7 +110,7 @@ export const ListHead = memo(function ListHead(props: HeadProps) {
         aria-pressed={isRequestShown}
         onClick={toggleRequest}
       >
-        <span className="label">Request</span>
+        <span className="label">{t.list.request}</span>
       </Button>
     </header>
   )
@@ -120,7 +121,7 @@ function MenuPlaces({ hasExport }: { readonly hasExport: boolean }) {
   return (['columns', 'star', 'copy', ...(hasExport ? ['download' as const] : [])] as const).map(
     (icon, index) => (
       <Button key={icon} size="xs" variant="default" icon={<Icon name={icon} size={14} />} disabled>
-        <span className="label">{['Columns', 'Views', 'Copy', 'Export'][index]}</span>
+        <span className="label">{[t.list.columns, t.list.views, t.copy.copy, t.export.export][index]}</span>
       </Button>
     ),
   )
@@ -129,14 +130,7 @@ function MenuPlaces({ hasExport }: { readonly hasExport: boolean }) {
 /** Undefined if the key may not create one. */
 export function createLabelOf(name: CollectionName, access: Access | undefined): string | undefined {
   const mayCreate = isResource(name) ? access?.create.includes(name) : access?.manage
-  return mayCreate === true ? createLabels[name] : undefined
+  return mayCreate === true && creatable.includes(name) ? t.record.createLabel(name) : undefined
 }
 
-const createLabels: Partial<Readonly<Record<CollectionName, string>>> = {
-  product: 'Create product',
-  partner: 'Create partner',
-  company: 'Create company',
-  key: 'Create key',
-  field: 'Declare field',
-  webhook: 'Create webhook',
-}
+const creatable: readonly CollectionName[] = ['product', 'partner', 'company', 'key', 'field', 'webhook']

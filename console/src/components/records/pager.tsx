@@ -1,6 +1,7 @@
 import { memo, useEffect, useState } from 'react'
 import type { List } from '../../api/read.ts'
 import { grouped } from '../../lib/format.ts'
+import { t } from '../../texts/texts.ts'
 import { IconButton } from '../button.tsx'
 import { Icon } from '../icon.tsx'
 
@@ -25,12 +26,20 @@ export const Pager = memo(function Pager({ list, isLoading, limit, onPage, onLim
     else setTyped(String(current))
   }
   return (
-    <nav className="foot" aria-label="Pages">
-      {list === undefined ? <span>{isLoading && 'Loading…'}</span> : <RangeText list={list} limit={limit} />}
+    <nav className="foot" aria-label={t.list.pagesNav}>
+      {list === undefined ? (
+        <span>{isLoading && t.common.loading}</span>
+      ) : (
+        <RangeText list={list} limit={limit} />
+      )}
       <span className="spacer" />
       <label className="row">
-        <span className="wide">Rows per page</span>
-        <select aria-label="Rows per page" value={limit} onChange={(event) => onLimit(event.target.value)}>
+        <span className="wide">{t.list.rowsPerPage}</span>
+        <select
+          aria-label={t.list.rowsPerPage}
+          value={limit}
+          onChange={(event) => onLimit(event.target.value)}
+        >
           {(pageSizes.includes(limit) ? pageSizes : [limit, ...pageSizes]).map((size) => (
             <option key={size}>{size}</option>
           ))}
@@ -38,7 +47,7 @@ export const Pager = memo(function Pager({ list, isLoading, limit, onPage, onLim
       </label>
       <IconButton
         variant="default"
-        aria-label="Previous page"
+        aria-label={t.list.previousPage}
         disabled={list?.pagination.previousPage == null}
         onClick={() => onPage(list?.pagination.previousPage ?? 1)}
       >
@@ -47,18 +56,18 @@ export const Pager = memo(function Pager({ list, isLoading, limit, onPage, onLim
       <span className="row">
         <input
           className="page"
-          aria-label="Page"
+          aria-label={t.list.page}
           inputMode="numeric"
           value={typed}
           onChange={(event) => setTyped(event.target.value)}
           onBlur={submit}
           onKeyDown={(event) => event.key === 'Enter' && submit()}
         />
-        <span className="wide">{list !== undefined && `of ${grouped(pages)}`}</span>
+        <span className="wide">{list !== undefined && `${t.common.of} ${grouped(pages)}`}</span>
       </span>
       <IconButton
         variant="default"
-        aria-label="Next page"
+        aria-label={t.list.nextPage}
         disabled={list?.pagination.nextPage == null}
         onClick={() => onPage(list?.pagination.nextPage ?? 1)}
       >
@@ -71,14 +80,14 @@ export const Pager = memo(function Pager({ list, isLoading, limit, onPage, onLim
 /** "51–100 of 10,000" */
 function RangeText({ list, limit }: { readonly list: List; readonly limit: string }) {
   const { total, count } = list.meta
-  if (count === 0) return <span>{total === 0 ? 'No records' : `None of ${grouped(total)} on this page`}</span>
+  if (count === 0) return <span>{total === 0 ? t.list.noRecords : t.list.noneOnPage(grouped(total))}</span>
   const first = (list.pagination.currentPage - 1) * Number(limit) + 1
   return (
     <span>
       <b>
         {grouped(first)}–{grouped(first + count - 1)}
       </b>{' '}
-      of <b>{grouped(total)}</b>
+      {t.common.of} <b>{grouped(total)}</b>
     </span>
   )
 }

@@ -5,6 +5,7 @@ import { isNumeric } from '../../lib/format.ts'
 import { labelOf, meaningOf } from '../../lib/labels.ts'
 import { type Draft, isRequired } from '../../lib/records/edit.ts'
 import { faultsAt } from '../../lib/submit.ts'
+import { t } from '../../texts/texts.ts'
 import { ProblemView } from '../problem-view.tsx'
 
 interface RecordFieldsProps {
@@ -60,9 +61,9 @@ function FieldInput({ field, text, error, isFirst, onChange }: FieldInputProps) 
         {...about}
         size="xs"
         data={[
-          { value: '', label: 'unknown' },
-          { value: 'true', label: 'yes' },
-          { value: 'false', label: 'no' },
+          { value: '', label: t.common.unknown },
+          { value: 'true', label: t.common.yes },
+          { value: 'false', label: t.common.no },
         ]}
         value={text}
         onChange={(event) => onChange(event.target.value)}

@@ -8,6 +8,7 @@ import { labelOf, meaningOf } from '../../lib/labels.ts'
 import { csvOf } from '../../lib/records/csv.ts'
 import { rowJson } from '../../lib/records/record-json.ts'
 import type { RecordWrite } from '../../lib/records/use-records.ts'
+import { t } from '../../texts/texts.ts'
 import { Button } from '../button.tsx'
 import { CopyButton } from '../copy-button.tsx'
 import { Icon } from '../icon.tsx'
@@ -37,14 +38,15 @@ export function RecordPanel(props: RecordPanelProps) {
   const query = useQuery(recordQuery(collection.name, id))
   const [saved, setSaved] = useState<Saved>()
   const record = query.data?.body ?? row
-  const title = titleOf(collection, record) ?? `${collection.noun} ${id}`
+  const { one } = t.nouns[collection.name]
+  const title = titleOf(collection, record) ?? `${one} ${id}`
   return (
-    <aside className="panel" aria-label={`The ${collection.noun} ${id}`}>
+    <aside className="panel" aria-label={t.record.panel(one, id)}>
       <header className="panel-head">
         <h2 title={title}>{title}</h2>
-        <Step label={`Previous ${collection.noun}`} icon="up" onClick={() => onStep(-1)} />
-        <Step label={`Next ${collection.noun}`} icon="down" onClick={() => onStep(1)} />
-        <Step label="Close" icon="close" onClick={onClose} />
+        <Step label={t.record.previous(one)} icon="up" onClick={() => onStep(-1)} />
+        <Step label={t.record.next(one)} icon="down" onClick={() => onStep(1)} />
+        <Step label={t.common.close} icon="close" onClick={onClose} />
       </header>
       {write?.isEditing === true && query.data !== undefined ? (
         <EditRecord
@@ -84,7 +86,7 @@ function Shown({ collection, query, record, onFilter, write, before, after }: Sh
           <dl className="record">
             {collection.fields.map((field) => (
               <div key={field.name}>
-                <dt title={meaningOf(field)}>{labelOf(field)}</dt>
+                <dt title={meaningOf(field, collection.name)}>{labelOf(field)}</dt>
                 <dd>
                   {record === undefined ? (
                     <span className="skeleton" />
@@ -104,16 +106,16 @@ function Shown({ collection, query, record, onFilter, write, before, after }: Sh
           {write !== undefined && (
             <>
               <Button size="xs" title="e" onClick={write.onEdit}>
-                Edit
+                {t.common.edit}
               </Button>
               <Button size="xs" variant="default" className="danger" onClick={write.onDelete}>
-                Delete
+                {t.common.delete}
               </Button>
               <span className="spacer" />
             </>
           )}
-          <CopyButton label="Copy as JSON" text={() => rowJson(collection.fields, record)} />
-          <CopyButton label="Copy as CSV" text={() => csvOf(collection.fields, [record])} />
+          <CopyButton label={t.record.copyJson} text={() => rowJson(collection.fields, record)} />
+          <CopyButton label={t.record.copyCsv} text={() => csvOf(collection.fields, [record])} />
         </footer>
       )}
     </>
@@ -160,7 +162,7 @@ interface FilterByProps {
 
 function FilterBy({ field, value, onFilter }: FilterByProps) {
   if (value === undefined || Array.isArray(value)) return null
-  const label = `Show only records with this ${labelOf(field)}`
+  const label = t.record.onlyWith(labelOf(field))
   return (
     <Tooltip label={label} position="left" openDelay={400}>
       <ActionIcon

@@ -6,6 +6,7 @@ import { bytesText, grouped, msText } from '../../lib/format.ts'
 import type { ListParameters } from '../../lib/records/records-search.ts'
 import { type Format, formats, requestText } from '../../lib/records/request-text.ts'
 import { serverTimingOf, sourceText } from '../../lib/server-timing.ts'
+import { t } from '../../texts/texts.ts'
 import { CopyButton } from '../copy-button.tsx'
 import { Icon } from '../icon.tsx'
 import { statusTone } from '../value-view.tsx'
@@ -24,10 +25,10 @@ export function RequestPanel({ collection, parameters, exchange, total, onClose 
   const [format, setFormat] = useState<Format>('curl')
   const text = requestText(format, location.origin, collection, parameters)
   return (
-    <aside className="panel" aria-label="Request">
+    <aside className="panel" aria-label={t.list.request}>
       <header className="panel-head">
-        <h2>Request</h2>
-        <ActionIcon variant="subtle" color="gray" aria-label="Close" onClick={onClose}>
+        <h2>{t.list.request}</h2>
+        <ActionIcon variant="subtle" color="gray" aria-label={t.common.close} onClick={onClose}>
           <Icon name="close" size={14} />
         </ActionIcon>
       </header>
@@ -50,16 +51,16 @@ export function RequestPanel({ collection, parameters, exchange, total, onClose 
               {text}
             </pre>
             <div className="row panel-copy">
-              <CopyButton label={`Copy ${format}`} text={() => text} />
+              <CopyButton label={t.record.copyFormat(format)} text={() => text} />
               <span className="dim">
-                The key is the variable <code>KEY</code>.
+                {t.record.keyVariable} <code>KEY</code>.
               </span>
             </div>
           </Tabs.Panel>
         </Tabs>
-        <h3>Response</h3>
+        <h3>{t.record.response}</h3>
         {exchange === undefined ? (
-          <p className="dim">No response yet.</p>
+          <p className="dim">{t.record.noResponse}</p>
         ) : (
           <ResponseFacts exchange={exchange} />
         )}
@@ -75,21 +76,21 @@ function ResponseFacts({ exchange }: { readonly exchange: Exchange }) {
   return (
     <>
       <dl className="details">
-        <dt>Status</dt>
+        <dt>{t.common.status}</dt>
         <dd>
           <span className="badge" data-tone={statusTone(status)}>
             {status} {statusTexts[status]}
           </span>
         </dd>
-        <dt>Time</dt>
+        <dt>{t.record.time}</dt>
         <dd>
-          {msText(ms)} <span className="dim">in this browser, {method}</span>
+          {msText(ms)} <span className="dim">{t.record.inBrowser(method)}</span>
         </dd>
-        <dt>Size</dt>
+        <dt>{t.record.size}</dt>
         <dd>{bytesText(bytes)}</dd>
         {status < 400 && (
           <>
-            <dt>Source</dt>
+            <dt>{t.record.source}</dt>
             <dd>{sourceText(source, status)}</dd>
           </>
         )}
@@ -101,13 +102,13 @@ function ResponseFacts({ exchange }: { readonly exchange: Exchange }) {
             </dd>
           </>
         )}
-        <dt>Request id</dt>
+        <dt>{t.record.requestId}</dt>
         <dd>
           <code>{headers['x-request-id']}</code>
         </dd>
         {headers['ratelimit'] !== undefined && (
           <>
-            <dt>Rate limit</dt>
+            <dt>{t.record.rateLimit}</dt>
             <dd>{rateText(headers['ratelimit'])}</dd>
           </>
         )}
@@ -135,7 +136,7 @@ function TimingBar({ timings }: { readonly timings: ReturnType<typeof serverTimi
       <dl className="details">
         {timings.map(({ name, ms }) => (
           <div key={name} className="contents">
-            <dt>{timingTexts[name] ?? name}</dt>
+            <dt>{timingText(name)}</dt>
             <dd>{msText(ms)}</dd>
           </div>
         ))}
@@ -144,11 +145,11 @@ function TimingBar({ timings }: { readonly timings: ReturnType<typeof serverTimi
   )
 }
 
-const timingTexts: Readonly<Record<string, string>> = {
-  auth: 'Verify the key',
-  read: 'Read records',
-  write: 'Write',
-  total: 'Total',
+function timingText(name: string): string {
+  if (name === 'auth') return t.record.verifyKey
+  if (name === 'read') return t.record.readRecords
+  if (name === 'write') return t.record.write
+  return name === 'total' ? t.record.total : name
 }
 
 const statusTexts: Readonly<Record<number, string>> = {
@@ -167,5 +168,5 @@ const statusTexts: Readonly<Record<number, string>> = {
 /** `"account";r=59990;t=42, "key";r=29998;t=57` → "29,998 requests left for this key" */
 function rateText(header: string): string {
   const left = /"key";r=(\d+)/.exec(header)?.[1]
-  return left === undefined ? header : `${grouped(Number(left))} requests left in this minute`
+  return left === undefined ? header : t.record.requestsLeft(grouped(Number(left)))
 }

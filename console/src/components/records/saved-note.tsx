@@ -2,6 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { type ResourceName, type Row, recordQuery } from '../../api/read.ts'
 import { changeRecord } from '../../api/write.ts'
 import { useSubmit } from '../../lib/submit.ts'
+import { t } from '../../texts/texts.ts'
 import { Button } from '../button.tsx'
 import { ProblemView } from '../problem-view.tsx'
 
@@ -35,10 +36,10 @@ export function SavedNote({ name, saved, onUndone }: SavedNoteProps) {
     })
   return (
     <div className="saved-note" role="status">
-      <span>{before === undefined ? 'The change was undone.' : 'Saved.'}</span>
+      <span>{before === undefined ? t.edit.undone : t.edit.saved}</span>
       {before !== undefined && (
         <Button size="compact-xs" variant="light" disabled={submit.isBusy} onClick={() => void undo()}>
-          Undo
+          {t.edit.undo}
         </Button>
       )}
       {submit.problem !== undefined && <ProblemView problem={submit.problem} />}

@@ -3,6 +3,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { readViews, removeView, type SavedView, saveView } from '../../lib/records/saved-views.ts'
 import { parseSearch } from '../../lib/search.ts'
+import { t } from '../../texts/texts.ts'
 import { Button } from '../button.tsx'
 import { Icon } from '../icon.tsx'
 
@@ -28,15 +29,15 @@ export function ViewsMenu({ page, search }: { readonly page: string; readonly se
     <Menu opened={isOpen} onChange={setOpen} position="bottom-end" shadow="md" width={270} closeOnItemClick>
       <Menu.Target>
         <Button size="xs" variant="default" icon={<Icon name="star" size={14} />}>
-          <span className="label">Views</span>
+          <span className="label">{t.list.views}</span>
         </Button>
       </Menu.Target>
       <Menu.Dropdown>
-        {shown.length > 0 && <Menu.Label>Saved in this browser</Menu.Label>}
+        {shown.length > 0 && <Menu.Label>{t.list.savedHere}</Menu.Label>}
         {shown.map((view) => (
           <Menu.Item
             key={view.name}
-            title="The Delete key removes it"
+            title={t.list.deleteKey}
             onClick={() => void navigate({ to: '.', search: parseSearch(view.search) })}
             onKeyDown={(event) => event.key === 'Delete' && remove(view)}
             rightSection={<DeleteView name={view.name} onDelete={() => remove(view)} />}
@@ -54,14 +55,14 @@ export function ViewsMenu({ page, search }: { readonly page: string; readonly se
         >
           <TextInput
             size="xs"
-            label="Save this view as"
-            placeholder="Cheap and active"
+            label={t.list.saveViewAs}
+            placeholder={t.list.viewExample}
             value={name}
             onChange={(event) => setName(event.target.value)}
             onKeyDown={(event) => event.stopPropagation()}
           />
           <Button size="xs" type="submit" disabled={name.trim() === ''}>
-            Save
+            {t.common.save}
           </Button>
         </form>
       </Menu.Dropdown>
@@ -77,7 +78,7 @@ function DeleteView({ name, onDelete }: { readonly name: string; readonly onDele
       size="xs"
       variant="subtle"
       color="gray"
-      aria-label={`Delete the view ${name}`}
+      aria-label={t.list.deleteView(name)}
       onClick={(event: React.MouseEvent) => {
         event.stopPropagation()
         onDelete()

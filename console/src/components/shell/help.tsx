@@ -1,17 +1,18 @@
 import { Modal } from '@mantine/core'
 import { type FieldType, operatorsOf } from '../../api/catalog.ts'
 import { wordOf } from '../../filter/operators.ts'
+import { t } from '../../texts/texts.ts'
 
 const keys = [
-  ['/', 'Type a filter'],
-  ['j k', 'Next and previous row'],
-  ['Enter o', 'Open the record'],
-  ['e', 'Edit the open record'],
-  ['Esc', 'Close the side panel'],
-  ['n p', 'Next and previous page (also ] and [)'],
-  ['r', 'Show the request'],
-  ['Ctrl K', 'Records, pages, actions, filters'],
-  ['?', 'This help'],
+  ['/', 'filter'],
+  ['j k', 'row'],
+  ['Enter o', 'open'],
+  ['e', 'edit'],
+  ['Esc', 'close'],
+  ['n p', 'page'],
+  ['r', 'request'],
+  ['Ctrl K', 'palette'],
+  ['?', 'help'],
 ] as const
 
 const types: readonly FieldType[] = ['text', 'integer', 'decimal', 'boolean', 'timestamp']
@@ -25,22 +26,22 @@ const examples: Readonly<Record<FieldType, string>> = {
 }
 
 const notes = [
-  ['a&b', 'both conditions'],
-  ['a|b', 'one of them; & binds tighter'],
-  ['(a|b)&c', 'parentheses group'],
-  ['field=null', 'the value is missing'],
-  ['name="R&D"', 'quotes around a value with & | ( ) ,'],
+  ['a&b', 'and'],
+  ['a|b', 'or'],
+  ['(a|b)&c', 'group'],
+  ['field=null', 'null'],
+  ['name="R&D"', 'quotes'],
 ] as const
 
 /** The keys, and the operators of each type. */
 export function Help({ onClose }: { readonly onClose: () => void }) {
   return (
-    <Modal opened onClose={onClose} title="Help" size={760}>
+    <Modal opened onClose={onClose} title={t.app.help} size={760}>
       <div className="help">
         <section>
-          <h3>Keys</h3>
+          <h3>{t.help.keys}</h3>
           <dl>
-            {keys.map(([key, text]) => (
+            {keys.map(([key, name]) => (
               <div key={key}>
                 <dt>
                   {key.split(' ').map((one) => (
@@ -49,24 +50,24 @@ export function Help({ onClose }: { readonly onClose: () => void }) {
                     </kbd>
                   ))}
                 </dt>
-                <dd>{text}</dd>
+                <dd>{t.help.keyTexts[name]}</dd>
               </div>
             ))}
           </dl>
-          <h3>Combining conditions</h3>
+          <h3>{t.help.combining}</h3>
           <dl>
-            {notes.map(([text, meaning]) => (
+            {notes.map(([text, name]) => (
               <div key={text}>
                 <dt>
                   <code>{text}</code>
                 </dt>
-                <dd>{meaning}</dd>
+                <dd>{t.help.notes[name]}</dd>
               </div>
             ))}
           </dl>
         </section>
         <section>
-          <h3>Operators of each type</h3>
+          <h3>{t.help.operators}</h3>
           {types.map((type) => (
             <div key={type} className="help-type">
               <h4>
@@ -82,11 +83,10 @@ export function Help({ onClose }: { readonly onClose: () => void }) {
             </div>
           ))}
           <p className="dim">
-            More in the{' '}
+            {t.help.more}{' '}
             <a href="/reference" target="_blank" rel="noreferrer">
-              API reference
+              {t.app.reference}
             </a>
-            .
           </p>
         </section>
       </div>

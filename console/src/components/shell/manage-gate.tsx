@@ -3,17 +3,19 @@ import { accessQuery } from '../../api/access.ts'
 import { accountOf } from '../../lib/account.ts'
 import { scopes } from '../../lib/keys/scopes.ts'
 import { signOut } from '../../session.ts'
+import { t } from '../../texts/texts.ts'
 import { Button } from '../button.tsx'
 import { CopyButton } from '../copy-button.tsx'
 import { Icon } from '../icon.tsx'
 
 interface ManageGateProps {
-  readonly title: string
+  readonly name: keyof typeof t.pages
+
   readonly children: React.ReactNode
 }
 
 /** Shows a page for administrators, or how to become one. */
-export function ManageGate({ title, children }: ManageGateProps) {
+export function ManageGate({ name: page, children }: ManageGateProps) {
   const { data: access } = useQuery(accessQuery)
   if (access?.manage !== false) return children
   const account = accountOf(location)
@@ -21,24 +23,24 @@ export function ManageGate({ title, children }: ManageGateProps) {
   return (
     <>
       <header className="page-head">
-        <h1>{title}</h1>
+        <h1>{t.pages[page]}</h1>
       </header>
       <div className="state" role="alert">
         <Icon name="key" size={22} />
-        <h2>This page is for administrators of the account</h2>
+        <h2>{t.app.forAdministrators}</h2>
         <p>
-          It needs the scope <code>account:manage</code>, which the key you are signed in with does not have.
+          {t.app.needsScope[0]}
+          <code>account:manage</code>
+          {t.app.needsScope[1]}
         </p>
-        <p>
-          Ask an administrator to create a key with it on this page. If there is none, your operator runs:
-        </p>
+        <p>{t.app.askAdministrator}</p>
         <pre className="code gate-command" data-wrap="">
           {command}
         </pre>
         <div className="actions">
-          <CopyButton label="Copy the command" text={() => command} />
+          <CopyButton label={t.app.copyCommand} text={() => command} />
           <Button size="xs" onClick={signOut}>
-            Use another key
+            {t.common.useAnotherKey}
           </Button>
         </div>
       </div>

@@ -1,3 +1,4 @@
+import { t } from '../../texts/texts.ts'
 import { Button } from '../button.tsx'
 
 /**
@@ -7,12 +8,12 @@ import { Button } from '../button.tsx'
 export function PageError({ error }: { readonly error: unknown }) {
   return (
     <div className="state" role="alert">
-      <h2>This page cannot be shown</h2>
-      <p>Reload it to try again. If the error remains, report it to the operator.</p>
+      <h2>{t.app.pageError}</h2>
+      <p>{t.app.pageErrorAdvice}</p>
       <p className="dim">{error instanceof Error ? error.message : String(error)}</p>
       <div className="actions">
         <Button size="xs" onClick={() => window.location.reload()}>
-          Reload
+          {t.app.reload}
         </Button>
       </div>
     </div>

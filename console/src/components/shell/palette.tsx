@@ -12,11 +12,13 @@ import { type Found, findQuery } from '../../api/find.ts'
 import { ownFieldsQuery } from '../../api/own-fields-query.ts'
 import { chooseColorScheme, useColorScheme } from '../../lib/color-scheme.ts'
 import { type Command, commandsFor } from '../../lib/commands.ts'
+import { chooseLanguage } from '../../lib/language.ts'
 import { readViews } from '../../lib/records/saved-views.ts'
 import { partsOf, searchOf, wordsOf } from '../../lib/records/search-words.ts'
 import { textsOf } from '../../lib/search.ts'
 import { useSettled } from '../../lib/use-settled.ts'
 import { signOut } from '../../session.ts'
+import { t } from '../../texts/texts.ts'
 import { Icon } from '../icon.tsx'
 
 interface PaletteProps {
@@ -31,15 +33,12 @@ export function Palette({ onClose, onHelp }: PaletteProps) {
   const { data: own } = useQuery(ownFieldsQuery)
   const [typed, setTyped] = useState('')
   const [active, setActive] = useState(0)
-  const list = useRef<HTMLUListElement>(null)
+  const list = useListInView(active)
   const { found, isSearching, problem } = useFound(typed, access)
   const commands = useMemo(() => {
     const parameters = textsOf(search)
     return commandsFor({ typed, to: pathname, search: parameters, access, own, views: readViews(), found })
   }, [typed, pathname, search, access, own, found])
-  useEffect(() => {
-    list.current?.children[active]?.scrollIntoView({ block: 'nearest' })
-  }, [active])
   const run = useRun(onClose, onHelp)
   const onKeyDown = (event: React.KeyboardEvent) => {
     const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0
@@ -61,18 +60,18 @@ export function Palette({ onClose, onHelp }: PaletteProps) {
       padding={0}
       size={560}
       yOffset="12vh"
-      attributes={{ content: { 'aria-label': 'Commands' } }}
+      attributes={{ content: { 'aria-label': t.palette.commands } }}
     >
       <div className="palette-input">
         <Icon name="search" size={16} />
         <input
           data-autofocus
           role="combobox"
-          aria-label="Search commands"
+          aria-label={t.palette.search}
           aria-expanded="true"
           aria-controls="palette-list"
           aria-activedescendant={commands.length > 0 ? `command-${active}` : undefined}
-          placeholder="Words in a record, an id, a filter, a page or an action"
+          placeholder={t.palette.placeholder}
           value={typed}
           onChange={(event) => {
             setTyped(event.target.value)
@@ -81,20 +80,35 @@ export function Palette({ onClose, onHelp }: PaletteProps) {
           onKeyDown={onKeyDown}
         />
       </div>
-      <ul className="palette-list" id="palette-list" role="listbox" aria-label="Commands" ref={list}>
+      <ul
+        className="palette-list"
+        id="palette-list"
+        role="listbox"
+        aria-label={t.palette.commands}
+        ref={list}
+      >
         <Options commands={commands} typed={typed} active={active} onActive={setActive} onRun={run} />
       </ul>
       <p className="palette-none" role="status">
-        {problem !== undefined && `Records could not be searched: ${problem.detail}`}
+        {problem !== undefined && t.palette.failed(problem.detail)}
         {problem === undefined && commands.length === 0 && noneText(typed, isSearching)}
       </p>
     </Modal>
   )
 }
 
+/** Scrolls the active option into view. */
+function useListInView(active: number) {
+  const list = useRef<HTMLUListElement>(null)
+  useEffect(() => {
+    list.current?.children[active]?.scrollIntoView({ block: 'nearest' })
+  }, [active])
+  return list
+}
+
 function noneText(typed: string, isSearching: boolean): string {
-  if (isSearching) return 'Searching…'
-  return `Nothing is called “${typed}”, no record has it, and it is not a filter.`
+  if (isSearching) return t.palette.searching
+  return t.palette.nothing(typed)
 }
 
 /** How long a person pauses before their words are searched for. */
@@ -127,6 +141,7 @@ function useRun(onClose: () => void, onHelp: () => void) {
   return ({ action }: Command) => {
     onClose()
     if (action.kind === 'go') void navigate({ to: action.to, search: action.search })
+    else if (action.kind === 'language') chooseLanguage(action.language)
     else if (action.name === 'help') onHelp()
     else if (action.name === 'sign-out') signOut()
     else if (action.name === 'reference') window.open('/reference', '_blank', 'noreferrer')

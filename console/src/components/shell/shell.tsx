@@ -7,23 +7,25 @@ import { accountOf } from '../../lib/account.ts'
 import { chooseColorScheme, useColorScheme } from '../../lib/color-scheme.ts'
 import { useIdleAfter } from '../../lib/use-idle-after.ts'
 import { signOut } from '../../session.ts'
+import { t } from '../../texts/texts.ts'
 import { IconButton } from '../button.tsx'
 import { Icon, type IconName, Logo } from '../icon.tsx'
+import { LanguageSelect } from './language-select.tsx'
 
 const recordLinks = [
-  { to: '/products', label: 'Products', icon: 'box', access: 'product' },
-  { to: '/partners', label: 'Partners', icon: 'people', access: 'partner' },
-  { to: '/companies', label: 'Companies', icon: 'building', access: 'company' },
+  { to: '/products', icon: 'box', name: 'product' },
+  { to: '/partners', icon: 'people', name: 'partner' },
+  { to: '/companies', icon: 'building', name: 'company' },
 ] as const
 
 const manageLinks = [
-  { to: '/keys', label: 'Keys', icon: 'key' },
-  { to: '/fields', label: 'Fields', icon: 'tag' },
-  { to: '/webhooks', label: 'Webhooks', icon: 'hook' },
-  { to: '/deliveries', label: 'Deliveries', icon: 'send' },
-  { to: '/audit', label: 'Audit', icon: 'history' },
-  { to: '/requests', label: 'Requests', icon: 'pulse', search: { filter: notOfConsole } },
-  { to: '/usage', label: 'Usage', icon: 'chart' },
+  { to: '/keys', name: 'key', icon: 'key' },
+  { to: '/fields', name: 'field', icon: 'tag' },
+  { to: '/webhooks', name: 'webhook', icon: 'hook' },
+  { to: '/deliveries', name: 'delivery', icon: 'send' },
+  { to: '/audit', name: 'audit', icon: 'history' },
+  { to: '/requests', name: 'request', icon: 'pulse', search: { filter: notOfConsole } },
+  { to: '/usage', name: 'usage', icon: 'chart' },
 ] as const
 
 /** The frame of every page: header, navigation, content. */
@@ -41,13 +43,13 @@ export function Shell({
   return (
     <div className="shell">
       <a className="skip-link" href="#main">
-        Skip to the content
+        {t.app.skip}
       </a>
       <header className="topbar">
         <IconButton
           className="menu-button"
           variant="subtle"
-          aria-label="Navigation"
+          aria-label={t.app.navigation}
           aria-expanded={isNavOpen}
           onClick={() => setNavOpen(!isNavOpen)}
         >
@@ -59,16 +61,16 @@ export function Shell({
         </Link>
         <button type="button" className="palette-button" onClick={onPalette}>
           <Icon name="search" size={14} />
-          <span>Search or go to…</span>
+          <span>{t.app.search}</span>
           <span className="spacer" />
           <kbd className="key">Ctrl K</kbd>
         </button>
         <span className="spacer" />
         <ThemeToggle />
-        <IconButton variant="subtle" aria-label="Help" title="Help (?)" onClick={onHelp}>
+        <IconButton variant="subtle" aria-label={t.app.help} title={t.app.helpKey} onClick={onHelp}>
           <Icon name="help" />
         </IconButton>
-        <IconButton variant="subtle" aria-label="Sign out" title="Sign out" onClick={signOut}>
+        <IconButton variant="subtle" aria-label={t.app.signOut} title={t.app.signOut} onClick={signOut}>
           <Icon name="out" />
         </IconButton>
       </header>
@@ -85,20 +87,21 @@ function Navigation({ isOpen }: { readonly isOpen: boolean }) {
   const isIdle = useIdleAfter(true)
   const { data: access } = useQuery({ ...accessQuery, enabled: isIdle })
   return (
-    <nav className="nav" aria-label="Pages of the account" data-open={isOpen ? '' : undefined}>
+    <nav className="nav" aria-label={t.app.accountPages} data-open={isOpen ? '' : undefined}>
       {recordLinks
-        .filter((link) => access?.[link.access] !== false)
-        .map(({ to, label, icon }) => (
-          <NavItem key={to} to={to} label={label} icon={icon} />
+        .filter((link) => access?.[link.name] !== false)
+        .map((link) => (
+          <NavItem key={link.to} {...link} />
         ))}
-      <NavItem to="/changes" label="Changes" icon="delta" />
-      {access?.manage === true && <h2>Administration</h2>}
+      <NavItem to="/changes" name="changes" icon="delta" />
+      {access?.manage === true && <h2>{t.app.administration}</h2>}
       {access?.manage === true && manageLinks.map((link) => <NavItem key={link.to} {...link} />)}
       <div className="end">
         <a href="/reference" target="_blank" rel="noreferrer">
           <Icon name="code" />
-          API reference
+          {t.app.reference}
         </a>
+        <LanguageSelect />
       </div>
     </nav>
   )
@@ -108,26 +111,27 @@ type Target = '/changes' | (typeof recordLinks)[number]['to'] | (typeof manageLi
 
 function NavItem({
   to,
-  label,
+  name,
   icon,
   search = {},
 }: {
   readonly to: Target
-  readonly label: string
+  readonly name: keyof typeof t.pages
+
   readonly icon: IconName
   readonly search?: { readonly filter?: string }
 }) {
   return (
     <Link to={to} search={search} activeOptions={{ includeSearch: false }}>
       <Icon name={icon} />
-      {label}
+      {t.pages[name]}
     </Link>
   )
 }
 
 function ThemeToggle() {
   const isDark = useColorScheme() === 'dark'
-  const label = isDark ? 'Use light colours' : 'Use dark colours'
+  const label = isDark ? t.app.light : t.app.dark
   return (
     <IconButton
       variant="subtle"

@@ -1,4 +1,5 @@
 import type { Collection } from '../../api/catalog.ts'
+import { t } from '../../texts/texts.ts'
 import { grouped } from '../format.ts'
 import type { Search } from '../search.ts'
 
@@ -47,5 +48,5 @@ export function countText(count: number, { noun, plural }: Pick<Collection, 'nou
 
 /** "3 changes", "100 or more changes" */
 export function changesText(count: number, more: boolean): string {
-  return `${count}${more ? ' or more' : ''} ${count === 1 && !more ? 'change' : 'changes'}`
+  return t.list.changes(count, more)
 }

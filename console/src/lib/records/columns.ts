@@ -1,5 +1,6 @@
 import type { Collection, Field } from '../../api/catalog.ts'
 import type { Row } from '../../api/read.ts'
+import { t } from '../../texts/texts.ts'
 import { isAmount, plainText } from '../format.ts'
 import { labelOf } from '../labels.ts'
 import { presentations } from './views.ts'
@@ -13,7 +14,7 @@ export function fieldsOf(collection: Collection, fields: string | undefined): re
         name,
         type: 'text',
         nullable: true,
-        description: 'Not a field of this list.',
+        description: t.list.notAField,
       },
   )
 }

@@ -1,6 +1,7 @@
 import { type Problem, RequestFailed } from '../../api/exchange.ts'
 import { newRequestId } from '../../api/request-id.ts'
 import { currentKey } from '../../session.ts'
+import { t } from '../../texts/texts.ts'
 
 export type ExportFormat = 'csv' | 'ndjson'
 
@@ -61,8 +62,7 @@ export async function exportTo(options: ExportOptions): Promise<number> {
       await sink.write(next.value)
       onProgress({ records: counter.records(), bytes, total })
     }
-    if (!counter.isComplete())
-      throw new Error('The export was truncated: the connection ended early. Start it again.')
+    if (!counter.isComplete()) throw new Error(t.export.truncated)
     await sink.close()
     return counter.records()
   } catch (error) {
@@ -75,8 +75,8 @@ async function failureOf(response: Response): Promise<RequestFailed> {
   const problem: Problem = await response.json().catch(() => ({
     status: response.status,
     code: 'no_response',
-    title: 'The export failed.',
-    detail: `The response has status ${response.status}.`,
+    title: t.export.failed,
+    detail: t.app.statusOf(response.status),
   }))
   return new RequestFailed(problem)
 }
@@ -143,8 +143,7 @@ async function sinkFor(fileName: string, type: string): Promise<Sink> {
   return {
     async write(chunk) {
       bytes += chunk.length
-      if (bytes > memoryBytesMax)
-        throw new Error('The export is larger than 512 MB, which this browser cannot save. Use curl.')
+      if (bytes > memoryBytesMax) throw new Error(t.export.tooLarge)
       chunks.push(chunk)
     },
     async close() {

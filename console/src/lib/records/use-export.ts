@@ -1,6 +1,7 @@
 import { useRef, useState } from 'react'
 import type { Collection } from '../../api/catalog.ts'
 import { problemFrom } from '../../api/exchange.ts'
+import { t } from '../../texts/texts.ts'
 import { grouped } from '../format.ts'
 import { type ExportFormat, type ExportProgress, exportTo } from './export.ts'
 import type { ListParameters } from './records-search.ts'
@@ -29,7 +30,7 @@ export function useExport(collection: Collection, parameters: ListParameters, to
         onProgress: (progress) =>
           setState({ kind: 'running', progress: { ...progress, total: progress.total ?? total } }),
       })
-      setState({ kind: 'done', text: `${grouped(records)} ${collection.plural} exported.` })
+      setState({ kind: 'done', text: t.export.exported(grouped(records), t.nouns[collection.name].many) })
     } catch (error) {
       const isCancelled = error instanceof DOMException && error.name === 'AbortError'
       setState(isCancelled ? { kind: 'idle' } : { kind: 'failed', text: problemFrom(error).detail })

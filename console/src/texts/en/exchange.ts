@@ -1,0 +1,27 @@
+export const exchange = {
+  copy: {
+    copy: 'Copy',
+    notAllowed: 'Not copied: the browser does not allow it',
+    pageJson: 'This page as JSON',
+    pageCsv: 'This page as CSV',
+    copied: (rows: number, format: string) => `${rows} rows copied as ${format}`,
+  },
+  export: {
+    export: 'Export',
+    cancel: 'Cancel the export',
+    page: 'This page',
+    pageCsv: 'Page as CSV',
+    pageNdjson: 'Page as NDJSON',
+    allCsv: 'All as CSV',
+    allNdjson: 'All as NDJSON',
+    all: (total: string) => `All ${total}`,
+    title: (what: string) => `Export ${what}`,
+    allOf: (total: string, plural: string) => `all ${total} ${plural}`,
+    progress: 'Export progress',
+    running: (records: string, bytes: string) => `${records} records, ${bytes}`,
+    exported: (count: string, plural: string) => `${count} ${plural} exported.`,
+    truncated: 'The export was truncated: the connection ended early. Start it again.',
+    failed: 'The export failed.',
+    tooLarge: 'The export is larger than 512 MB, which this browser cannot save. Use curl.',
+  },
+}
