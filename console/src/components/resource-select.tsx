@@ -1,10 +1,7 @@
 import { NativeSelect } from '@mantine/core'
+import { t } from '../texts/texts.ts'
 
-const resources = [
-  { value: 'product', label: 'Products' },
-  { value: 'partner', label: 'Partners' },
-  { value: 'company', label: 'Companies' },
-]
+const resources = ['product', 'partner', 'company'] as const
 
 interface ResourceSelectProps {
   readonly label?: string
@@ -14,11 +11,11 @@ interface ResourceSelectProps {
 }
 
 /** Which records a form is about. */
-export function ResourceSelect({ label = 'Records', value, error, onChange }: ResourceSelectProps) {
+export function ResourceSelect({ label = t.common.records, value, error, onChange }: ResourceSelectProps) {
   return (
     <NativeSelect
       label={label}
-      data={resources}
+      data={resources.map((name) => ({ value: name, label: t.pages[name] }))}
       value={value}
       error={error}
       onChange={(event) => onChange(event.target.value)}

@@ -9,13 +9,10 @@ import { ChangedList } from '../components/changes/changed-list.tsx'
 import { DeletedList } from '../components/changes/deleted-list.tsx'
 import { Icon } from '../components/icon.tsx'
 import { type ChangesSearch, sinceChoices, sinceTime } from '../lib/changes/since.ts'
+import { t } from '../texts/texts.ts'
 
 const route = getRouteApi('/changes')
-const resources = [
-  { value: 'product', label: 'Products' },
-  { value: 'partner', label: 'Partners' },
-  { value: 'company', label: 'Companies' },
-] as const
+const resources = ['product', 'partner', 'company'] as const
 
 /** What was created, changed and deleted since a time. */
 export function ChangesPage() {
@@ -31,37 +28,37 @@ export function ChangesPage() {
   }
   const since = search.since ?? 'today'
   const time = useMemo(() => sinceTime(since, refreshedAt), [since, refreshedAt])
-  const { value: resource } = resources.find(({ value }) => value === search.resource) ?? resources[0]
+  const resource = resources.find((name) => name === search.resource) ?? resources[0]
   const go = (change: Partial<ChangesSearch>) =>
     void navigate({ to: '/changes', search: { ...search, ...change } })
-  const isChoice = sinceChoices.some(({ value }) => value === since)
+  const isChoice = sinceChoices.some((value) => value === since)
   return (
     <>
       <header className="page-head">
-        <h1>Changes</h1>
+        <h1>{t.pages.changes}</h1>
         <NativeSelect
           size="xs"
-          aria-label="Records"
-          data={[...resources]}
+          aria-label={t.common.records}
+          data={resources.map((name) => ({ value: name, label: t.pages[name] }))}
           value={resource}
           onChange={(event) => go({ resource: event.target.value })}
         />
         <span className="spacer" />
         <Button
           variant="default"
-          aria-label="Refresh"
+          aria-label={t.common.refresh}
           icon={<Icon name="rotate" size={14} />}
           onClick={refresh}
         >
-          <span className="label">Refresh</span>
+          <span className="label">{t.common.refresh}</span>
         </Button>
       </header>
       <div className="import">
         <div className="import-options">
           <SegmentedControl
             size="xs"
-            aria-label="Since"
-            data={[...sinceChoices, { value: 'time', label: 'A time' }]}
+            aria-label={t.changes.sinceLabel}
+            data={sinceOptions()}
             value={isChoice ? since : 'time'}
             onChange={(value) => go({ since: value === 'time' ? localMinute(time) : value })}
           />
@@ -69,9 +66,9 @@ export function ChangesPage() {
             <TextInput
               size="xs"
               type="datetime-local"
-              aria-label="Since the time"
+              aria-label={t.changes.sinceTime}
               value={since}
-              error={time === undefined ? 'Not a time' : undefined}
+              error={time === undefined ? t.changes.notATime : undefined}
               onChange={(event) => go({ since: event.target.value })}
             />
           )}
@@ -85,6 +82,10 @@ export function ChangesPage() {
       </div>
     </>
   )
+}
+
+function sinceOptions() {
+  return [...sinceChoices, 'time' as const].map((value) => ({ value, label: t.changes.since[value] }))
 }
 
 /** "2026-11-19T08:30" in the time zone of the browser, as the field for a time has it. */

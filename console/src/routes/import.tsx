@@ -8,12 +8,13 @@ import { Done, Running } from '../components/import/result-view.tsx'
 import { ProblemView } from '../components/problem-view.tsx'
 import { grouped } from '../lib/format.ts'
 import { type ImportView, type ResourceName, useImport } from '../lib/import/use-import.ts'
+import { t } from '../texts/texts.ts'
 
 const route = getRouteApi('/import')
 const resources = [
-  { value: 'product', label: 'Products', to: '/products' },
-  { value: 'partner', label: 'Partners', to: '/partners' },
-  { value: 'company', label: 'Companies', to: '/companies' },
+  { value: 'product', to: '/products' },
+  { value: 'partner', to: '/partners' },
+  { value: 'company', to: '/companies' },
 ] as const
 
 /** A file of records: its columns, what it would change, and what was rejected. */
@@ -24,16 +25,16 @@ export function ImportPage() {
   return (
     <>
       <header className="page-head">
-        <h1>Import</h1>
+        <h1>{t.pages.import}</h1>
         <NativeSelect
           size="xs"
-          aria-label="Records"
-          data={resources.map(({ value, label }) => ({ value, label }))}
+          aria-label={t.common.records}
+          data={resources.map(({ value }) => ({ value, label: t.pages[value] }))}
           value={chosen.value}
           onChange={(event) => void navigate({ to: '/import', search: { resource: event.target.value } })}
         />
         <span className="spacer" />
-        <Link to={chosen.to}>Open {chosen.label.toLowerCase()}</Link>
+        <Link to={chosen.to}>{t.import.open(t.nouns[chosen.value].many)}</Link>
       </header>
       <ImportOf key={chosen.value} resource={chosen.value} />
     </>
@@ -86,9 +87,9 @@ function Prepared({ view, opened }: PreparedProps) {
     <>
       <p className="row">
         <b>{file.name}</b>
-        <span className="dim">{grouped(total)} rows</span>
+        <span className="dim">{t.import.rows(total, grouped(total))}</span>
         <Button size="compact-xs" variant="subtle" onClick={view.startAgain}>
-          Choose another file
+          {t.import.chooseAnother}
         </Button>
       </p>
       <Columns
@@ -112,14 +113,14 @@ function Prepared({ view, opened }: PreparedProps) {
             loading={step.kind === 'checking'}
             onClick={() => void view.check(opened)}
           >
-            Preview
+            {t.import.preview}
           </Button>
         ) : (
           <Button size="sm" disabled={isNothingToDo} onClick={() => void view.run(opened)}>
-            Import {grouped(total)} rows
+            {t.import.importRows(grouped(total))}
           </Button>
         )}
-        {isNothingToDo && <span className="dim">There is nothing to write.</span>}
+        {isNothingToDo && <span className="dim">{t.import.nothing}</span>}
       </div>
     </>
   )

@@ -28,6 +28,7 @@ import {
   zoomOf,
 } from '../lib/usage/usage-range.ts'
 import type { UsageSearch } from '../lib/usage/usage-search.ts'
+import { t } from '../texts/texts.ts'
 
 const route = getRouteApi('/usage')
 const UsageCharts = lazy(async () => ({
@@ -67,11 +68,11 @@ function Usage() {
         <Button
           size="xs"
           variant="default"
-          aria-label="Requests of this range in the log"
+          aria-label={t.usage.logOfRange}
           leftSection={<Icon name="pulse" size={14} />}
           onClick={() => void navigate({ to: '/requests', search: log })}
         >
-          <span className="label">Requests</span>
+          <span className="label">{t.pages.request}</span>
         </Button>
       </UsageHead>
       {query.error !== null ? (
@@ -105,19 +106,19 @@ function UsageOverview({ search, view, go }: PartProps) {
     <>
       <UsageRangeBar per={per} full={full} shown={shown} isZoomed={isZoomed} onZoom={zoom} onReset={reset}>
         <Narrowed
-          label="Key"
+          label={t.usage.key}
           value={search.key}
           name={view.keyName}
           onRemove={() => go({ key: undefined })}
         />
-        <Narrowed label="Route" value={search.route} onRemove={() => go({ route: undefined })} />
+        <Narrowed label={t.usage.route} value={search.route} onRemove={() => go({ route: undefined })} />
         {isNarrowed && (
           <Button
             size="compact-xs"
             variant="subtle"
             onClick={() => go({ from: undefined, to: undefined, key: undefined, route: undefined })}
           >
-            Show everything
+            {t.usage.everything}
           </Button>
         )}
       </UsageRangeBar>
@@ -134,7 +135,7 @@ function UsageOverview({ search, view, go }: PartProps) {
             points={view.points}
             intervalMs={view.intervalMs}
             cachedShares={view.cachedShares}
-            cacheNote={`${view.cacheNote}; usage does not count them`}
+            cacheNote={t.usage.notCounted(view.cacheNote)}
             onZoom={(fromMs, toMs) => zoom({ fromMs, toMs })}
             onReset={reset}
           />
@@ -149,16 +150,16 @@ function UsageTables({ search, view, go }: PartProps) {
   return (
     <div className="usage-tables">
       <UsageTable
-        title="By key"
-        column="Key"
+        title={t.usage.byKey}
+        column={t.usage.key}
         shares={sharesOf(view.all.filter(isOf(undefined, search.route)), 'key')}
         labelOf={view.keyNameOf}
         selected={search.key}
         onSelect={(key) => go({ key })}
       />
       <UsageTable
-        title="By route"
-        column="Route"
+        title={t.usage.byRoute}
+        column={t.usage.route}
         shares={sharesOf(view.all.filter(isOf(search.key, undefined)), 'route')}
         selected={search.route}
         onSelect={(next) => go({ route: next })}
@@ -215,7 +216,7 @@ function useUsage(search: UsageSearch) {
     sum,
     cachedShares,
     cachedShare: selectedReads === undefined ? undefined : cachedShareOf(selectedReads),
-    cacheNote: `of ${isPart ? 'the newest ' : ''}${grouped(count)} reads in the request log`,
+    cacheNote: t.usage.ofReads(grouped(count), isPart),
     keyName: key === undefined ? undefined : names.get(key),
     keyNameOf: (id: string) => names.get(id),
   }
@@ -239,22 +240,22 @@ function UsageHead({ search, isBusy, onChange, onRefresh, children }: UsageHeadP
   const noZoom = { from: undefined, to: undefined }
   return (
     <header className="page-head usage-head">
-      <h1>Usage</h1>
+      <h1>{t.pages.usage}</h1>
       <span className="spacer" />
       <SegmentedControl
         size="xs"
-        aria-label="Resolution"
+        aria-label={t.usage.resolution}
         data={[
-          { value: 'minute', label: 'By minute' },
-          { value: 'day', label: 'By day' },
+          { value: 'minute', label: t.usage.byMinute },
+          { value: 'day', label: t.usage.byDay },
         ]}
         value={per}
         onChange={(next) => onChange({ per: next === 'day' ? next : undefined, range: undefined, ...noZoom })}
       />
       <SegmentedControl
         size="xs"
-        aria-label="Range"
-        data={rangesOf[per].map(({ value, label }) => ({ value, label }))}
+        aria-label={t.usage.range}
+        data={rangesOf[per].map(({ value }) => ({ value, label: t.usage.ranges[value] }))}
         value={rangeOf(per, search.range).value}
         onChange={(range) => onChange({ range, ...noZoom })}
       />
@@ -262,12 +263,12 @@ function UsageHead({ search, isBusy, onChange, onRefresh, children }: UsageHeadP
       <Button
         size="xs"
         variant="default"
-        aria-label="Refresh"
+        aria-label={t.common.refresh}
         leftSection={<Icon name="rotate" size={14} />}
         loading={isBusy}
         onClick={onRefresh}
       >
-        <span className="label">Refresh</span>
+        <span className="label">{t.common.refresh}</span>
       </Button>
     </header>
   )
@@ -285,12 +286,7 @@ function Narrowed({ label, value, name, onRemove }: NarrowedProps) {
   return (
     <span className="badge" data-tone="accent">
       {label} {name ?? value}{' '}
-      <button
-        type="button"
-        className="badge-remove"
-        aria-label={`Show every ${label.toLowerCase()}`}
-        onClick={onRemove}
-      >
+      <button type="button" className="badge-remove" aria-label={t.usage.showEvery(label)} onClick={onRemove}>
         <Icon name="close" size={10} />
       </button>
     </span>
@@ -301,10 +297,8 @@ function NoUsage() {
   return (
     <div className="usage-empty" role="status">
       <Icon name="chart" size={22} />
-      <h2>No requests in this range</h2>
-      <p>
-        Requests are counted within seconds after their response. Choose a longer range to see older ones.
-      </p>
+      <h2>{t.usage.none}</h2>
+      <p>{t.usage.noneMeaning}</p>
     </div>
   )
 }
@@ -314,18 +308,8 @@ function Missing(props: { readonly rows: number; readonly total: number; readonl
   const { rows, total, unlogged } = props
   return (
     <>
-      {total > rows && (
-        <p className="dim">
-          The newest {grouped(rows)} of {grouped(total)} rows are shown: the oldest part of this range is
-          missing. Choose a shorter range.
-        </p>
-      )}
-      {unlogged > 0 && (
-        <p className="dim">
-          {grouped(unlogged)} of these requests are counted here but missing from the request log, because
-          they arrived faster than it is written.
-        </p>
-      )}
+      {total > rows && <p className="dim">{t.usage.missing(grouped(rows), grouped(total))}</p>}
+      {unlogged > 0 && <p className="dim">{t.usage.unlogged(grouped(unlogged))}</p>}
     </>
   )
 }

@@ -1,3 +1,4 @@
+import { deliveryErrors } from './de/delivery-errors.ts'
 import { exchange } from './de/exchange.ts'
 import { fieldLabels, fieldMeanings, nouns } from './de/fields.ts'
 import { lists } from './de/lists.ts'
@@ -11,6 +12,7 @@ export const de: Texts = {
   fieldLabels,
   fieldMeanings,
   ...lists,
+  deliveryErrors,
   ...exchange,
   ...manage,
 }

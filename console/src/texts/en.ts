@@ -1,3 +1,4 @@
+import { deliveryErrors } from './en/delivery-errors.ts'
 import { exchange } from './en/exchange.ts'
 import { fieldLabels, fieldMeanings, nouns } from './en/fields.ts'
 import { lists } from './en/lists.ts'
@@ -11,6 +12,7 @@ export const en = {
   fieldLabels,
   fieldMeanings,
   ...lists,
+  deliveryErrors,
   ...exchange,
   ...manage,
 }

@@ -7,6 +7,7 @@ import { type ResourceName, readChanged } from '../../api/changes.ts'
 import { problemFrom } from '../../api/exchange.ts'
 import type { Row } from '../../api/read.ts'
 import { countText } from '../../lib/changes/since.ts'
+import { t } from '../../texts/texts.ts'
 import { ProblemView } from '../problem-view.tsx'
 import { TimeView } from '../time-view.tsx'
 
@@ -22,27 +23,27 @@ interface ChangedListProps {
 /** The records that were created or changed since a time, the last one first. */
 export function ChangedList({ resource, since, isAdministrator }: ChangedListProps) {
   const query = useInfiniteQuery({
-    queryKey: ['changed', resource, since],
+    queryKey: [t.changes.changed, resource, since],
     queryFn: ({ pageParam, signal }) => readChanged(resource, since, pageParam, signal),
     initialPageParam: 1,
     getNextPageParam: ({ pagination }) => pagination.nextPage,
   })
   if (query.error !== null)
     return <ProblemView problem={problemFrom(query.error)} onRetry={() => void query.refetch()} />
-  if (query.data === undefined) return <p className="dim">Loading…</p>
+  if (query.data === undefined) return <p className="dim">{t.common.loading}</p>
   const rows = query.data.pages.flatMap(({ data }) => data)
   const total = query.data.pages[0]?.meta.total ?? 0
   return (
-    <section aria-label="Created and changed">
-      <h2>{countText(total, collections[resource])} created or changed</h2>
+    <section aria-label={t.changes.createdChanged}>
+      <h2>{t.changes.createdOrChanged(countText(total, resource))}</h2>
       {rows.length > 0 && (
         <table className="table changes-table">
           <thead>
             <tr>
-              <th scope="col">Change</th>
-              <th scope="col">Record</th>
-              <th scope="col">When</th>
-              {isAdministrator && <th scope="col">Who</th>}
+              <th scope="col">{t.changes.change}</th>
+              <th scope="col">{t.palette.record}</th>
+              <th scope="col">{t.changes.when}</th>
+              {isAdministrator && <th scope="col">{t.changes.who}</th>}
             </tr>
           </thead>
           <tbody>
@@ -65,7 +66,7 @@ export function ChangedList({ resource, since, isAdministrator }: ChangedListPro
           loading={query.isFetchingNextPage}
           onClick={() => void query.fetchNextPage()}
         >
-          Show more
+          {t.changes.more}
         </Button>
       )}
     </section>
@@ -80,7 +81,7 @@ function ChangedRow({ row, resource, since, isAdministrator }: ChangedListProps 
     <tr>
       <td>
         <span className="badge" data-tone={isNew ? 'ok' : 'accent'}>
-          {isNew ? 'created' : 'changed'}
+          {isNew ? t.changes.created : t.changes.changed}
         </span>
       </td>
       <td>
@@ -95,7 +96,7 @@ function ChangedRow({ row, resource, since, isAdministrator }: ChangedListProps 
       {isAdministrator && (
         <td>
           <Link to="/requests" search={{ filter: log }}>
-            Requests
+            {t.pages.request}
           </Link>
         </td>
       )}

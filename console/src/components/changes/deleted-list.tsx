@@ -1,11 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
-import { collections } from '../../api/catalog.ts'
+
 import { deletionsQuery, type ResourceName, readFeed } from '../../api/changes.ts'
 import { addPosition, forgetPositions, positionFor, readPositions } from '../../lib/changes/positions.ts'
 import { countText } from '../../lib/changes/since.ts'
 import { grouped } from '../../lib/format.ts'
 import { exactTime } from '../../lib/time.ts'
+import { t } from '../../texts/texts.ts'
 
 interface DeletedListProps {
   readonly resource: ResourceName
@@ -18,7 +19,7 @@ const shown = 500
 export function DeletedList({ resource, since }: DeletedListProps) {
   const [position, setPosition] = useState(() => positionFor(readPositions(resource), since))
   const { data, error } = useQuery(deletionsQuery(resource, position))
-  const { plural } = collections[resource]
+
   useEffect(() => {
     // The cursor expired, or the browser was used with another account of this host.
     if (error === null) return
@@ -36,30 +37,26 @@ export function DeletedList({ resource, since }: DeletedListProps) {
   }, [position, resource])
   if (position === undefined) {
     return (
-      <section aria-label="Deleted">
-        <h2>Deleted</h2>
-        <p className="dim">
-          The service knows deletions by position, not by time. This browser remembers positions from now on,
-          one for each hour in which you open a list of {plural}; later this page shows what was deleted since
-          then.
-        </p>
+      <section aria-label={t.changes.deleted}>
+        <h2>{t.changes.deleted}</h2>
+        <p className="dim">{t.changes.noPosition(t.nouns[resource].many)}</p>
       </section>
     )
   }
   const ids = data?.ids ?? []
   const isLate = Date.parse(position.at) > Date.parse(since)
   return (
-    <section aria-label="Deleted">
-      <h2>{data === undefined ? 'Deleted' : `${countText(ids.length, collections[resource])} deleted`}</h2>
+    <section aria-label={t.changes.deleted}>
+      <h2>
+        {data === undefined ? t.changes.deleted : t.changes.deletedCount(countText(ids.length, resource))}
+      </h2>
       <p className="dim">
-        Since {exactTime(position.at)}
-        {isLate
-          ? ', from when on this browser knows the positions of the feed. Earlier deletions are not shown.'
-          : ', the last position before the time that you chose.'}
-        {data?.isComplete === false && ' Newer deletions follow: too many records have changed since.'}
+        {t.changes.sinceLabel} {exactTime(position.at)}
+        {isLate ? t.changes.lateNote : t.changes.positionNote}
+        {data?.isComplete === false && t.changes.incomplete}
       </p>
       {ids.length > 0 && <p className="deleted-ids">{ids.slice(0, shown).join(', ')}</p>}
-      {ids.length > shown && <p className="dim">And {grouped(ids.length - shown)} more.</p>}
+      {ids.length > shown && <p className="dim">{t.common.andMore(grouped(ids.length - shown))}</p>}
     </section>
   )
 }

@@ -10,6 +10,7 @@ import {
   nameFor,
 } from '../../lib/fields/field.ts'
 import { faultsAt, useSubmit } from '../../lib/submit.ts'
+import { t } from '../../texts/texts.ts'
 import { ProblemView } from '../problem-view.tsx'
 import { ResourceSelect } from '../resource-select.tsx'
 import { useFieldChanged } from './use-field-changed.ts'
@@ -45,7 +46,7 @@ export function DeclareFieldDialog({ onClose, onDeclared }: DeclareFieldDialogPr
       onDeclared(id)
     })
   return (
-    <Modal opened closeOnClickOutside={false} size={520} title="Declare a field" onClose={onClose}>
+    <Modal opened closeOnClickOutside={false} size={520} title={t.palette.declareField} onClose={onClose}>
       <form
         className="stack"
         noValidate
@@ -62,10 +63,10 @@ export function DeclareFieldDialog({ onClose, onDeclared }: DeclareFieldDialogPr
         <SegmentedControl
           fullWidth
           size="xs"
-          aria-label="What to declare"
+          aria-label={t.fields.what}
           data={[
-            { value: 'new', label: 'A new field' },
-            { value: 'existing', label: `Make ${keyCandidates[form.resource]} a key` },
+            { value: 'new', label: t.fields.new },
+            { value: 'existing', label: t.fields.makeKeyOf(keyCandidates[form.resource]) },
           ]}
           value={form.kind}
           onChange={(kind) => change({ kind: kind === 'existing' ? 'existing' : 'new' })}
@@ -78,10 +79,10 @@ export function DeclareFieldDialog({ onClose, onDeclared }: DeclareFieldDialogPr
         {problem !== undefined && !isFieldProblem && <ProblemView problem={problem} />}
         <div className="dialog-actions">
           <Button variant="default" disabled={isBusy} onClick={onClose}>
-            Cancel
+            {t.common.cancel}
           </Button>
           <Button type="submit" loading={isBusy}>
-            {form.kind === 'new' ? 'Declare field' : 'Make it a key'}
+            {form.kind === 'new' ? t.fields.declare : t.fields.makeKey}
           </Button>
         </div>
       </form>
@@ -90,12 +91,7 @@ export function DeclareFieldDialog({ onClose, onDeclared }: DeclareFieldDialogPr
 }
 
 function KeyNote({ name }: { readonly name: string | undefined }) {
-  return (
-    <p className="lead">
-      No two records may then have the same {name}, and records can be found, changed and imported by it. If
-      two already share a value, nothing is changed and you are told which.
-    </p>
-  )
+  return <p className="lead">{t.fields.keyNote(name)}</p>
 }
 
 interface NewFieldPartsProps {
@@ -110,8 +106,8 @@ function NewFieldParts({ form, faultOf, onChange }: NewFieldPartsProps) {
   return (
     <>
       <TextInput
-        label="Label"
-        description="What the field means, for people, such as Weight in kg."
+        label={t.fields.label}
+        description={t.fields.labelMeaning}
         data-autofocus
         value={label}
         error={faultOf('label')}
@@ -121,8 +117,8 @@ function NewFieldParts({ form, faultOf, onChange }: NewFieldPartsProps) {
         }}
       />
       <TextInput
-        label="Name"
-        description="For programs and filters. It cannot be changed."
+        label={t.common.name}
+        description={t.fields.nameMeaning}
         leftSection={<code>x_</code>}
         autoComplete="off"
         spellCheck={false}
@@ -131,16 +127,16 @@ function NewFieldParts({ form, faultOf, onChange }: NewFieldPartsProps) {
         onChange={(event) => onChange({ name: event.target.value })}
       />
       <NativeSelect
-        label="Type"
-        description="It cannot be changed."
-        data={[...fieldTypes]}
+        label={t.fields.type}
+        description={t.fields.typeMeaning}
+        data={[...fieldTypes()]}
         value={type}
         error={faultOf('type')}
         onChange={(event) => onChange({ type: event.target.value })}
       />
       <Checkbox
-        label="Key"
-        description="No two records have the same value, and records can be found, changed and imported by it. Only for texts and integers."
+        label={t.fields.key}
+        description={t.fields.keyMeaning}
         disabled={!canBeUnique(type)}
         checked={isUnique && canBeUnique(type)}
         error={faultOf('unique')}

@@ -2,6 +2,7 @@ import { Button } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import type { Row } from '../../api/read.ts'
 import { stateNote } from '../../lib/fields/field.ts'
+import { t } from '../../texts/texts.ts'
 import { ValueCount } from './value-count.tsx'
 
 /** How many records have a value of the field, and what can be done with it. */
@@ -14,7 +15,7 @@ export function FieldActions({ row }: { readonly row: Row | undefined }) {
   return (
     <>
       {note !== undefined && (
-        <section className="why" data-tone={note.tone} aria-label="State">
+        <section className="why" data-tone={note.tone} aria-label={t.fields.state}>
           <h3>{String(row['state'])}</h3>
           <p>{note.text}</p>
         </section>
@@ -24,10 +25,10 @@ export function FieldActions({ row }: { readonly row: Row | undefined }) {
       </p>
       <div className="row key-actions">
         <Button size="xs" variant="default" onClick={() => onDialog('label')}>
-          Change label
+          {t.fields.changeLabel}
         </Button>
         <Button size="xs" variant="default" className="danger" onClick={() => onDialog('delete')}>
-          Delete
+          {t.common.delete}
         </Button>
       </div>
     </>

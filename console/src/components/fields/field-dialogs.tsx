@@ -5,6 +5,7 @@ import { deleteField, relabelField } from '../../api/fields.ts'
 import { isOwnName } from '../../api/own-fields.ts'
 import { type Row, recordQuery } from '../../api/read.ts'
 import { faultsAt, useSubmit } from '../../lib/submit.ts'
+import { t } from '../../texts/texts.ts'
 import { ConfirmDialog } from '../confirm-dialog.tsx'
 import { ProblemView } from '../problem-view.tsx'
 import { DeclareFieldDialog } from './declare-field-dialog.tsx'
@@ -48,7 +49,7 @@ function LabelDialog({ id, row, onClose }: DialogProps) {
       onClose()
     })
   return (
-    <Modal opened size={480} title={`Label of ${String(row['name'])}`} onClose={onClose}>
+    <Modal opened size={480} title={t.fields.labelOf(String(row['name']))} onClose={onClose}>
       <form
         className="stack"
         onSubmit={(event) => {
@@ -57,8 +58,8 @@ function LabelDialog({ id, row, onClose }: DialogProps) {
         }}
       >
         <TextInput
-          label="Label"
-          description="What the field means, for people."
+          label={t.fields.label}
+          description={t.fields.meaning}
           data-autofocus
           value={label}
           error={fault}
@@ -67,10 +68,10 @@ function LabelDialog({ id, row, onClose }: DialogProps) {
         {submit.problem !== undefined && fault === undefined && <ProblemView problem={submit.problem} />}
         <div className="dialog-actions">
           <Button variant="default" onClick={onClose}>
-            Cancel
+            {t.common.cancel}
           </Button>
           <Button type="submit" loading={submit.isBusy}>
-            Save
+            {t.common.save}
           </Button>
         </div>
       </form>
@@ -84,10 +85,10 @@ function DeleteDialog({ id, row, onClose, onDeleted }: DialogProps & { readonly 
   const isOwn = isOwnName(name)
   return (
     <ConfirmDialog
-      title={isOwn ? `Delete ${name}` : `${name} need no longer be unique`}
-      label="Name of the field"
+      title={isOwn ? t.fields.delete(name) : t.fields.notUnique(name)}
+      label={t.fields.nameOf}
       expected={name}
-      action={isOwn ? 'Delete field and values' : 'End uniqueness'}
+      action={isOwn ? t.fields.deleteAll : t.fields.endUnique}
       onClose={onClose}
       onConfirm={async () => {
         await deleteField(id)
@@ -97,9 +98,7 @@ function DeleteDialog({ id, row, onClose, onDeleted }: DialogProps & { readonly 
     >
       <p className="lead">
         <ValueCount resource={String(row['resource'])} name={name} />.{' '}
-        {isOwn
-          ? 'These values are deleted, and cannot be restored. Views, filters and webhooks that name the field stop working.'
-          : 'The values stay, but records can no longer be addressed by them.'}
+        {isOwn ? t.fields.deleteMeaning : t.fields.endMeaning}
       </p>
     </ConfirmDialog>
   )

@@ -4,6 +4,7 @@ import { collections } from '../../api/catalog.ts'
 import { problemFrom } from '../../api/exchange.ts'
 import { isResource, listQuery } from '../../api/read.ts'
 import { grouped } from '../../lib/format.ts'
+import { t } from '../../texts/texts.ts'
 
 interface ValueCountProps {
   readonly resource: string
@@ -20,18 +21,17 @@ export function ValueCount({ resource, name }: ValueCountProps) {
   const one = { fields: 'id', limit: '1' }
   const having = useQuery(listQuery(collection, { ...one, filter }))
   const all = useQuery(listQuery(collection, one))
-  const { plural } = collections[collection]
+
   const error = having.error ?? all.error
-  if (error !== null)
-    return <span className="dim">The number of values is not known: {problemFrom(error).detail}</span>
+  if (error !== null) return <span className="dim">{t.fields.countUnknown(problemFrom(error).detail)}</span>
   if (having.data === undefined || all.data === undefined) return <span className="skeleton" />
   const count = having.data.body.meta.total
   return (
     <>
       <Link to={pages[collection]} search={{ filter, fields: `id,name,${name}` }}>
-        {grouped(count)} of {grouped(all.data.body.meta.total)} {plural}
+        {t.fields.ofAll(grouped(count), grouped(all.data.body.meta.total), t.nouns[collection].many)}
       </Link>{' '}
-      {count === 1 ? 'has a value' : 'have a value'}
+      {t.fields.haveValue(count)}
     </>
   )
 }

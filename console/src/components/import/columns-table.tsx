@@ -2,6 +2,7 @@ import { Checkbox, NativeSelect } from '@mantine/core'
 import type { Collection } from '../../api/catalog.ts'
 import type { CsvFile } from '../../lib/import/csv-rows.ts'
 import { type Mapping, modes } from '../../lib/import/mapping.ts'
+import { t } from '../../texts/texts.ts'
 
 interface ColumnsProps {
   readonly file: CsvFile
@@ -17,33 +18,30 @@ const samples = 3
 export function Columns({ file, mapping, collection, keys, onChange }: ColumnsProps) {
   const { columns, key, mode } = mapping
   const fields = [
-    { value: '', label: 'Skip' },
+    { value: '', label: t.import.skip },
     ...collection.fields.map(({ name, type }) => ({ value: name, label: `${name} (${type})` })),
   ]
   return (
     <>
       <Options mapping={mapping} keys={keys} onChange={onChange} />
       {key === 'id' && mode !== 'update' && (
-        <p className="field-note">
-          Rows with a new id are inserted only if your own system assigns the ids of these {collection.plural}
-          . To insert records without ids, choose a unique field as the key.
-        </p>
+        <p className="field-note">{t.import.ownIds(t.nouns[collection.name].many)}</p>
       )}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: without the focus, a keyboard could not scroll it */}
-      <section className="table-scroll" tabIndex={0} aria-label="Columns of the file">
+      <section className="table-scroll" tabIndex={0} aria-label={t.import.columnsOf}>
         <table className="table">
           <thead>
             <tr>
-              <th scope="col">Column</th>
-              <th scope="col">First values</th>
-              <th scope="col">Field</th>
+              <th scope="col">{t.import.column}</th>
+              <th scope="col">{t.import.firstValues}</th>
+              <th scope="col">{t.filter.field}</th>
             </tr>
           </thead>
           <tbody>
             {file.header.map((column, index) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: two columns can have the same name
               <tr key={index} data-skipped={columns[index] === undefined ? '' : undefined}>
-                <th scope="row">{column === '' ? <span className="dim">no name</span> : column}</th>
+                <th scope="row">{column === '' ? <span className="dim">{t.import.noName}</span> : column}</th>
                 <td className="dim">
                   {file.rows
                     .slice(0, samples)
@@ -53,7 +51,7 @@ export function Columns({ file, mapping, collection, keys, onChange }: ColumnsPr
                 <td>
                   <NativeSelect
                     size="xs"
-                    aria-label={`Field for the column ${column}`}
+                    aria-label={t.import.fieldFor(column)}
                     data={fields}
                     value={columns[index] ?? ''}
                     onChange={(event) =>
@@ -79,24 +77,24 @@ function Options({ mapping, keys, onChange }: Pick<ColumnsProps, 'mapping' | 'ke
   return (
     <div className="import-options">
       <NativeSelect
-        label="Key"
-        description="How a row names its record."
+        label={t.import.key}
+        description={t.import.keyMeaning}
         data={[...keys]}
         value={key}
         onChange={(event) => onChange({ key: event.target.value })}
       />
       <NativeSelect
-        label="What may be done"
-        description="Other rows are rejected."
-        data={[...modes]}
+        label={t.import.allowed}
+        description={t.import.allowedMeaning}
+        data={modes.map((value) => ({ value, label: t.import.modes[value] }))}
         value={mode}
         onChange={(event) =>
-          onChange({ mode: modes.find(({ value }) => value === event.target.value)?.value ?? 'upsert' })
+          onChange({ mode: modes.find((value) => value === event.target.value) ?? 'upsert' })
         }
       />
       <Checkbox
         size="sm"
-        label="Numbers as 1.234,50 and dates as 31.12.2026"
+        label={t.import.germanNotation}
         checked={notation === 'german'}
         onChange={(event) => onChange({ notation: event.target.checked ? 'german' : 'service' })}
       />

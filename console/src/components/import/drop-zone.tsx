@@ -1,4 +1,5 @@
 import { useRef, useState } from 'react'
+import { t } from '../../texts/texts.ts'
 import { Button } from '../button.tsx'
 import { Icon } from '../icon.tsx'
 
@@ -29,16 +30,13 @@ export function DropZone({ fault, onFile }: DropZoneProps) {
       }}
     >
       <Icon name="upload" size={22} />
-      <h2>Drop a CSV file here</h2>
-      <p className="dim">
-        Its first row names the columns. Commas, semicolons and tabs separate cells. An export of this console
-        can be edited and imported again.
-      </p>
+      <h2>{t.import.drop}</h2>
+      <p className="dim">{t.import.dropMeaning}</p>
       <input
         ref={input}
         type="file"
         className="visually-hidden"
-        aria-label="CSV file"
+        aria-label={t.import.file}
         tabIndex={-1}
         accept=".csv,.txt,.tsv,text/csv"
         onChange={(event) => {
@@ -48,7 +46,7 @@ export function DropZone({ fault, onFile }: DropZoneProps) {
         }}
       />
       <Button size="sm" onClick={() => input.current?.click()}>
-        Choose a file
+        {t.import.choose}
       </Button>
       {fault !== undefined && (
         <p className="bad" role="alert">

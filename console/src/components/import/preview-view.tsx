@@ -1,6 +1,7 @@
 import { grouped } from '../../lib/format.ts'
 import type { Reject } from '../../lib/import/mapping.ts'
 import type { Preview } from '../../lib/import/preview.ts'
+import { t } from '../../texts/texts.ts'
 
 interface Count {
   readonly label: string
@@ -26,30 +27,30 @@ export function Counts({ counts }: { readonly counts: readonly Count[] }) {
 export function PreviewView({ preview, total }: { readonly preview: Preview; readonly total: number }) {
   const { checked, inserts, changes, unchanged, rejects, examples } = preview
   return (
-    <section aria-label="Preview">
+    <section aria-label={t.import.preview}>
       <h2>
         {checked === total
-          ? `All ${grouped(total)} rows`
-          : `The first ${grouped(checked)} of ${grouped(total)} rows`}
+          ? t.import.allRows(grouped(total))
+          : t.import.firstRows(grouped(checked), grouped(total))}
       </h2>
       <Counts
         counts={[
-          { label: 'To insert', count: inserts },
-          { label: 'To change', count: changes },
-          { label: 'Equal already', count: unchanged },
-          { label: 'To reject', count: rejects.length, tone: rejects.length > 0 ? 'bad' : undefined },
+          { label: t.import.toInsert, count: inserts },
+          { label: t.import.toChange, count: changes },
+          { label: t.import.equal, count: unchanged },
+          { label: t.import.toReject, count: rejects.length, tone: rejects.length > 0 ? 'bad' : undefined },
         ]}
       />
       {examples.length > 0 && (
         <>
-          <h3>Changes, such as</h3>
+          <h3>{t.import.examples}</h3>
           <table className="table">
             <thead>
               <tr>
-                <th scope="col">Record</th>
-                <th scope="col">Field</th>
-                <th scope="col">Now</th>
-                <th scope="col">After</th>
+                <th scope="col">{t.palette.record}</th>
+                <th scope="col">{t.filter.field}</th>
+                <th scope="col">{t.import.now}</th>
+                <th scope="col">{t.import.after}</th>
               </tr>
             </thead>
             <tbody>
@@ -76,12 +77,12 @@ export function Rejects({ rejects }: { readonly rejects: readonly Reject[] }) {
   if (rejects.length === 0) return null
   return (
     <>
-      <h3>Rejected rows</h3>
+      <h3>{t.import.rejectedRows}</h3>
       <table className="table">
         <thead>
           <tr>
-            <th scope="col">Line</th>
-            <th scope="col">Why</th>
+            <th scope="col">{t.import.line}</th>
+            <th scope="col">{t.requests.why}</th>
           </tr>
         </thead>
         <tbody>
@@ -94,7 +95,7 @@ export function Rejects({ rejects }: { readonly rejects: readonly Reject[] }) {
         </tbody>
       </table>
       {rejects.length > rejectsShown && (
-        <p className="dim">And {grouped(rejects.length - rejectsShown)} more.</p>
+        <p className="dim">{t.common.andMore(grouped(rejects.length - rejectsShown))}</p>
       )}
     </>
   )

@@ -4,6 +4,7 @@ import { rejectsCsv } from '../../lib/import/mapping.ts'
 import type { Progress } from '../../lib/import/upload.ts'
 import type { Step } from '../../lib/import/use-import.ts'
 import { saveFile } from '../../lib/save-file.ts'
+import { t } from '../../texts/texts.ts'
 import { Icon } from '../icon.tsx'
 import { Notice } from '../notice.tsx'
 import { ProblemView } from '../problem-view.tsx'
@@ -18,13 +19,11 @@ interface RunningProps {
 export function Running({ progress, total, onCancel }: RunningProps) {
   const read = progress?.read ?? 0
   return (
-    <section aria-label="Progress" className="import-running">
-      <ProgressBar value={(read / total) * 100} size="md" aria-label="Import progress" />
-      <p role="status">
-        {grouped(read)} of {grouped(total)} rows sent
-      </p>
+    <section aria-label={t.import.progressSection} className="import-running">
+      <ProgressBar value={(read / total) * 100} size="md" aria-label={t.import.progress} />
+      <p role="status">{t.import.sent(grouped(read), grouped(total))}</p>
       <Button size="xs" variant="default" onClick={onCancel}>
-        Cancel
+        {t.common.cancel}
       </Button>
     </section>
   )
@@ -45,24 +44,22 @@ export function Done({ done, header, fileName, total, onAgain, onResume }: DoneP
   const { read, inserted, updated, unchanged, rejected, rejects } = progress
   const isComplete = problem === undefined && !isCancelled
   return (
-    <section aria-label="Result">
+    <section aria-label={t.webhooks.result}>
       <h2 role="status">
-        {isComplete
-          ? `${grouped(read)} rows imported`
-          : `Stopped after ${grouped(read)} of ${grouped(total)} rows`}
+        {isComplete ? t.import.imported(grouped(read)) : t.import.stopped(grouped(read), grouped(total))}
       </h2>
       {problem !== undefined && <ProblemView problem={problem} />}
       {!isComplete && (
-        <Notice tone="warn" title="The rows so far are written">
-          You can import the file again: rows that are equal already are left as they are.
+        <Notice tone="warn" title={t.import.written}>
+          {t.import.again}
         </Notice>
       )}
       <Counts
         counts={[
-          { label: 'Inserted', count: inserted },
-          { label: 'Changed', count: updated },
-          { label: 'Equal already', count: unchanged },
-          { label: 'Rejected', count: rejected, tone: rejected > 0 ? 'bad' : undefined },
+          { label: t.import.inserted, count: inserted },
+          { label: t.import.changed, count: updated },
+          { label: t.import.equal, count: unchanged },
+          { label: t.import.rejected, count: rejected, tone: rejected > 0 ? 'bad' : undefined },
         ]}
       />
       <div className="row import-actions">
@@ -78,16 +75,16 @@ export function Done({ done, header, fileName, total, onAgain, onResume }: DoneP
               )
             }
           >
-            Save rejected rows
+            {t.import.saveRejected}
           </Button>
         )}
         {!isComplete && (
           <Button size="xs" variant="default" onClick={onResume}>
-            Import again
+            {t.import.importAgain}
           </Button>
         )}
         <Button size="xs" variant="default" onClick={onAgain}>
-          Another file
+          {t.import.anotherFile}
         </Button>
       </div>
       <Rejects rejects={rejects} />

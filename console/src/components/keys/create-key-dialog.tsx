@@ -7,6 +7,7 @@ import { scopes } from '../../lib/keys/scopes.ts'
 import { useRetryKey } from '../../lib/retry-key.ts'
 import { faultsAt, type Submit, useSubmit } from '../../lib/submit.ts'
 import { exactTime, inDays } from '../../lib/time.ts'
+import { t } from '../../texts/texts.ts'
 import { ProblemView } from '../problem-view.tsx'
 import { SecretView } from './secret-view.tsx'
 
@@ -27,18 +28,18 @@ export function CreateKeyDialog({ onClose }: { readonly onClose: () => void }) {
     <Modal
       opened
       size={520}
-      title={isCreated ? 'The key was created' : 'Create a key'}
+      title={isCreated ? t.keys.created : t.record.createTitle(t.nouns.key.one)}
       // The key is lost if the dialog closes before it was copied, such as by the second click of a double click.
       closeOnClickOutside={false}
       closeOnEscape={!isCreated && !submit.isBusy}
-      closeButtonProps={{ 'aria-label': 'Close', disabled: submit.isBusy }}
+      closeButtonProps={{ 'aria-label': t.common.close, disabled: submit.isBusy }}
       onClose={onClose}
     >
       {isCreated ? (
         <SecretView secret={secret}>
           <div className="dialog-actions">
             <Button variant="default" onClick={onClose}>
-              Done
+              {t.common.done}
             </Button>
           </div>
         </SecretView>
@@ -75,8 +76,8 @@ function KeyForm({ submit, onSubmit, onClose }: KeyFormProps) {
       }}
     >
       <TextInput
-        label="Name"
-        description="What the key is for, such as web shop. It appears in the audit log."
+        label={t.common.name}
+        description={t.keys.nameMeaning}
         data-autofocus
         maxLength={100}
         value={name}
@@ -94,10 +95,10 @@ function KeyForm({ submit, onSubmit, onClose }: KeyFormProps) {
       {problem !== undefined && !isFieldProblem && <ProblemView problem={problem} />}
       <div className="dialog-actions">
         <Button variant="default" disabled={isBusy} onClick={onClose}>
-          Cancel
+          {t.common.cancel}
         </Button>
         <Button type="submit" loading={isBusy}>
-          Create key
+          {t.keys.create}
         </Button>
       </div>
     </form>
@@ -113,22 +114,22 @@ interface ScopesFieldProps {
 function ScopesField({ chosen, error, onChange }: ScopesFieldProps) {
   return (
     <Checkbox.Group
-      label="Scopes"
-      description="What the key may do. Choose only what the integration needs."
+      label={t.keys.scopes}
+      description={t.keys.scopesMeaning}
       value={[...chosen]}
       error={error}
       onChange={onChange}
     >
       <div className="scope-list">
-        {scopes.map(({ name, label, text }) => (
+        {scopes.map((name) => (
           <Checkbox
             key={name}
             size="sm"
             value={name}
-            label={label}
+            label={t.scopes[name].label}
             description={
               <>
-                <code>{name}</code> {text}
+                <code>{name}</code> {t.scopes[name].text}
               </>
             }
           />
@@ -157,13 +158,13 @@ function ExpiryField({ expiry, note, error, dateMin, onChange }: ExpiryFieldProp
   return (
     <div>
       <div className="field-label" id="expiry-label">
-        Expires
+        {t.keys.expires}
       </div>
       <SegmentedControl
         fullWidth
         size="xs"
         aria-labelledby="expiry-label"
-        data={[...expiryChoices]}
+        data={[...expiryChoices()]}
         value={expiry.choice}
         onChange={(choice) => onChange({ ...expiry, choice })}
       />
@@ -171,7 +172,7 @@ function ExpiryField({ expiry, note, error, dateMin, onChange }: ExpiryFieldProp
         <TextInput
           mt={8}
           type="date"
-          label="Date of expiry"
+          label={t.keys.expiryDate}
           min={dateMin}
           value={expiry.date}
           onChange={(event) => onChange({ ...expiry, date: event.target.value })}
@@ -183,7 +184,7 @@ function ExpiryField({ expiry, note, error, dateMin, onChange }: ExpiryFieldProp
 }
 
 function expiryNote(choice: string, expiresAt: string | null): string {
-  if (expiresAt === null) return 'The key is valid until someone revokes it. A key that expires is safer.'
-  if (choice === 'date') return 'The key is rejected from the start of this day, in UTC.'
-  return `The key is rejected from ${exactTime(expiresAt)} on.`
+  if (expiresAt === null) return t.keys.neverExpires
+  if (choice === 'date') return t.keys.expiresOnDay
+  return t.keys.expiresAt(exactTime(expiresAt))
 }

@@ -5,6 +5,7 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { selfQuery } from '../../api/access.ts'
 import { listQuery, type Row } from '../../api/read.ts'
 import { grouped } from '../../lib/format.ts'
+import { t } from '../../texts/texts.ts'
 import { Icon } from '../icon.tsx'
 import { TimeView } from '../time-view.tsx'
 
@@ -23,7 +24,7 @@ export function KeyActions({ row }: { readonly row: Row | undefined }) {
   const isValid = state === 'active' || state === 'rotating'
   return (
     <>
-      {isOwn && <p className="own-key">You are signed in with this key.</p>}
+      {isOwn && <p className="own-key">{t.keys.own}</p>}
       {isValid && (
         <div className="row key-actions">
           {state === 'active' && (
@@ -33,18 +34,18 @@ export function KeyActions({ row }: { readonly row: Row | undefined }) {
               leftSection={<Icon name="rotate" size={14} />}
               onClick={() => onDialog('rotate')}
             >
-              Rotate
+              {t.keys.rotate}
             </Button>
           )}
           <Button size="xs" variant="default" className="danger" onClick={() => onDialog('revoke')}>
-            Revoke
+            {t.keys.revoke}
           </Button>
           <span className="spacer" />
           <Link to="/requests" search={{ filter: `key_id=${quoted(keyId)}` }}>
-            Requests
+            {t.pages.request}
           </Link>
           <Link to="/usage" search={{ key: keyId }}>
-            Usage
+            {t.pages.usage}
           </Link>
         </div>
       )}
@@ -63,14 +64,14 @@ export function KeyAudit({ row }: { readonly row: Row | undefined }) {
   const total = data?.body.meta.total ?? 0
   return (
     <>
-      <h3>Audit</h3>
-      {changes?.length === 0 && <p className="dim">No changes of this key are recorded.</p>}
-      <ul className="changes" aria-label="Changes of this key" aria-busy={changes === undefined}>
+      <h3>{t.pages.audit}</h3>
+      {changes?.length === 0 && <p className="dim">{t.keys.noChanges}</p>}
+      <ul className="changes" aria-label={t.keys.changes} aria-busy={changes === undefined}>
         {(changes ?? []).map((change) => (
           <li key={String(change['id'])}>
             <code>{change['action']}</code>
             <span className="dim">
-              by {String(change['actor'])} {String(change['actor_id'])}
+              {t.keys.by} {String(change['actor'])} {String(change['actor_id'])}
             </span>
             <span className="spacer" />
             <TimeView value={String(change['at'])} />
@@ -79,7 +80,7 @@ export function KeyAudit({ row }: { readonly row: Row | undefined }) {
       </ul>
       {total > 0 && (
         <Link to="/audit" search={{ filter }}>
-          {total > changesShown ? `All ${grouped(total)} changes` : 'Open in the audit log'}
+          {total > changesShown ? t.keys.allChanges(grouped(total)) : t.keys.openAudit}
         </Link>
       )}
     </>

@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { revokeKey } from '../../api/manage.ts'
 import { useSubmit } from '../../lib/submit.ts'
 import { signOut } from '../../session.ts'
+import { t } from '../../texts/texts.ts'
 import { Notice } from '../notice.tsx'
 import { ProblemView } from '../problem-view.tsx'
 
@@ -34,8 +35,8 @@ export function RevokeKeyDialog({ keyId, name, isOwn, onClose }: RevokeKeyDialog
       opened
       closeOnClickOutside={false}
       size={480}
-      title={`Revoke ${name}`}
-      closeButtonProps={{ 'aria-label': 'Close' }}
+      title={t.keys.revokeOne(name)}
+      closeButtonProps={{ 'aria-label': t.common.close }}
       onClose={onClose}
     >
       <form
@@ -45,19 +46,15 @@ export function RevokeKeyDialog({ keyId, name, isOwn, onClose }: RevokeKeyDialog
           if (isConfirmed) void revoke()
         }}
       >
-        <p className="lead">
-          The next request with this key is rejected. A revoked key cannot be made valid again; rotate it
-          instead if the integration is still in use.
-        </p>
+        <p className="lead">{t.keys.revokeMeaning}</p>
         {isOwn && (
-          <Notice tone="bad" title="You are signed in with this key">
-            You will be signed out. If no other key has the scope account:manage, only your operator can
-            create one.
+          <Notice tone="bad" title={t.keys.ownTitle}>
+            {t.keys.ownRevoke}
           </Notice>
         )}
         <TextInput
-          label="Name of the key"
-          description={`Type ${name} to confirm.`}
+          label={t.keys.nameOf}
+          description={t.common.typeToConfirm(name)}
           autoComplete="off"
           spellCheck={false}
           data-autofocus
@@ -67,10 +64,10 @@ export function RevokeKeyDialog({ keyId, name, isOwn, onClose }: RevokeKeyDialog
         {submit.problem !== undefined && <ProblemView problem={submit.problem} />}
         <div className="dialog-actions">
           <Button variant="default" onClick={onClose}>
-            Cancel
+            {t.common.cancel}
           </Button>
           <Button type="submit" className="danger-filled" disabled={!isConfirmed} loading={submit.isBusy}>
-            Revoke key
+            {t.keys.revokeKey}
           </Button>
         </div>
       </form>

@@ -7,6 +7,7 @@ import { overlapChoices } from '../../lib/keys/expiry.ts'
 import { forgetSelf } from '../../lib/keys/stored-self.ts'
 import { type Submit, useSubmit } from '../../lib/submit.ts'
 import { signIn } from '../../session.ts'
+import { t } from '../../texts/texts.ts'
 import { Notice } from '../notice.tsx'
 import { ProblemView } from '../problem-view.tsx'
 import { SecretView } from './secret-view.tsx'
@@ -47,11 +48,11 @@ export function RotateKeyDialog({ keyId, name, isOwn, onClose }: KeyDialogProps)
     <Modal
       opened
       size={520}
-      title={isRotated ? `The new key of ${name}` : `Rotate ${name}`}
+      title={isRotated ? t.keys.newOf(name) : t.keys.rotateOne(name)}
       // The key is lost if the dialog closes before it was copied, such as by the second click of a double click.
       closeOnClickOutside={false}
       closeOnEscape={!isRotated && !submit.isBusy}
-      closeButtonProps={{ 'aria-label': 'Close', disabled: submit.isBusy }}
+      closeButtonProps={{ 'aria-label': t.common.close, disabled: submit.isBusy }}
       onClose={onClose}
     >
       {isRotated ? (
@@ -59,11 +60,11 @@ export function RotateKeyDialog({ keyId, name, isOwn, onClose }: KeyDialogProps)
           <div className="dialog-actions">
             {isOwn && (
               <Button variant="light" onClick={adopt}>
-                Use it in this tab
+                {t.keys.useHere}
               </Button>
             )}
             <Button variant="default" onClick={onClose}>
-              Done
+              {t.common.done}
             </Button>
           </div>
         </SecretView>
@@ -91,19 +92,16 @@ function RotateForm({ isOwn, submit, onSubmit, onClose }: RotateFormProps) {
         void onSubmit(Number(overlap))
       }}
     >
-      <p className="lead">
-        Creates a new key with the same name, scopes and lifetime. Replace the old key in the integration
-        before the overlap ends.
-      </p>
+      <p className="lead">{t.keys.rotateMeaning}</p>
       {isOwn && <OwnKeyWarning />}
       <Radio.Group
-        label="Overlap"
-        description="How long the old key stays valid."
+        label={t.keys.overlap}
+        description={t.keys.overlapMeaning}
         value={overlap}
         onChange={setOverlap}
       >
         <div className="choice-list">
-          {overlapChoices.map(({ value, label }) => (
+          {overlapChoices().map(({ value, label }) => (
             <Radio key={value} size="sm" value={value} label={label} />
           ))}
         </div>
@@ -111,10 +109,10 @@ function RotateForm({ isOwn, submit, onSubmit, onClose }: RotateFormProps) {
       {submit.problem !== undefined && <ProblemView problem={submit.problem} />}
       <div className="dialog-actions">
         <Button variant="default" disabled={submit.isBusy} onClick={onClose}>
-          Cancel
+          {t.common.cancel}
         </Button>
         <Button type="submit" loading={submit.isBusy}>
-          Rotate key
+          {t.keys.rotateKey}
         </Button>
       </div>
     </form>
@@ -123,8 +121,8 @@ function RotateForm({ isOwn, submit, onSubmit, onClose }: RotateFormProps) {
 
 function OwnKeyWarning() {
   return (
-    <Notice tone="warn" title="You are signed in with this key">
-      After the rotation you can switch this tab to the new key. Other tabs and integrations keep the old one.
+    <Notice tone="warn" title={t.keys.ownTitle}>
+      {t.keys.ownRotate}
     </Notice>
   )
 }

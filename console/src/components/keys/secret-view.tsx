@@ -1,4 +1,5 @@
 import { TextInput } from '@mantine/core'
+import { t } from '../../texts/texts.ts'
 import { CopyButton } from '../copy-button.tsx'
 import { Notice } from '../notice.tsx'
 
@@ -14,14 +15,12 @@ export function SecretView({
 }) {
   return (
     <div className="stack">
-      <Notice tone="warn" title={`Copy the ${what} now`}>
-        {what === 'key'
-          ? 'It is shown only once: the service stores its hash, not the key.'
-          : 'It is shown only once. If you lose it, rotate the secret.'}
+      <Notice tone="warn" title={t.keys.secretTexts[what].copyNow}>
+        {t.keys.secretTexts[what].once}
       </Notice>
       <div className="secret">
         <TextInput
-          label={`New ${what}`}
+          label={t.keys.secretTexts[what].label}
           readOnly
           spellCheck={false}
           autoComplete="off"
@@ -29,7 +28,7 @@ export function SecretView({
           value={secret}
           onFocus={(event) => event.target.select()}
         />
-        <CopyButton label={`Copy ${what}`} variant="filled" size="sm" text={() => secret} />
+        <CopyButton label={t.keys.secretTexts[what].copy} variant="filled" size="sm" text={() => secret} />
       </div>
       {children}
     </div>

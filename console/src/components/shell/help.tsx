@@ -46,7 +46,7 @@ export function Help({ onClose }: { readonly onClose: () => void }) {
                 <dt>
                   {key.split(' ').map((one) => (
                     <kbd key={one} className="key">
-                      {one}
+                      {one === 'Ctrl' ? t.help.ctrl : one}
                     </kbd>
                   ))}
                 </dt>

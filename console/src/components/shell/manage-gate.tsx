@@ -19,7 +19,7 @@ export function ManageGate({ name: page, children }: ManageGateProps) {
   const { data: access } = useQuery(accessQuery)
   if (access?.manage !== false) return children
   const account = accountOf(location)
-  const command = `quartermaster key create --account ${account} --name console --scopes ${scopes.map(({ name }) => name).join(',')}`
+  const command = `quartermaster key create --account ${account} --name console --scopes ${scopes.join(',')}`
   return (
     <>
       <header className="page-head">

@@ -63,7 +63,7 @@ export function Shell({
           <Icon name="search" size={14} />
           <span>{t.app.search}</span>
           <span className="spacer" />
-          <kbd className="key">Ctrl K</kbd>
+          <kbd className="key">{t.help.ctrl} K</kbd>
         </button>
         <span className="spacer" />
         <ThemeToggle />

@@ -2,6 +2,7 @@ import 'uplot/dist/uPlot.min.css'
 import { useEffect, useRef, useState } from 'react'
 import uPlot from 'uplot'
 import { useColorScheme } from '../../lib/color-scheme.ts'
+import { t } from '../../texts/texts.ts'
 
 export interface Series {
   readonly label: string
@@ -171,13 +172,13 @@ function tickText(ticks: readonly number[]): (tick: number) => string {
   const isDays = (ticks[1] ?? 0) - (ticks[0] ?? 0) >= 86_400
   return (tick) => {
     const text = new Date(tick * 1_000).toISOString()
-    return isDays || text.slice(11, 16) === '00:00' ? text.slice(5, 10) : text.slice(11, 16)
+    return isDays || text.slice(11, 16) === '00:00' ? t.time.shortDay(text.slice(0, 10)) : text.slice(11, 16)
   }
 }
 
 function timeText(seconds: number): string {
   const text = new Date(seconds * 1_000).toISOString()
-  return text.slice(11, 16) === '00:00' ? text.slice(0, 10) : text.slice(11, 16)
+  return text.slice(11, 16) === '00:00' ? t.time.day(text.slice(0, 10)) : text.slice(11, 16)
 }
 
 function valueText(value: number | null | undefined, format: (value: number) => string): string {

@@ -3,6 +3,7 @@ import { grouped, msText } from '../../lib/format.ts'
 import { percentText } from '../../lib/usage/percent.ts'
 import type { UsagePoint } from '../../lib/usage/usage.ts'
 import { intervalText, isoTime } from '../../lib/usage/usage-range.ts'
+import { t } from '../../texts/texts.ts'
 import { type Series, UsageChart } from './usage-chart.tsx'
 
 interface UsageChartsProps {
@@ -25,43 +26,46 @@ export function UsageCharts(props: UsageChartsProps) {
     onZoom: (from: number, to: number) => onZoom(from * 1_000, to * 1_000),
     onReset,
   }
-  const per = `per ${intervalText(intervalMs)}`
-  const range = `from ${isoTime(points[0]?.atMs ?? 0)} to ${isoTime((points.at(-1)?.atMs ?? 0) + intervalMs)}`
+  const per = t.usage.per(intervalText(intervalMs))
+  const range = t.usage.fromTo(
+    isoTime(points[0]?.atMs ?? 0),
+    isoTime((points.at(-1)?.atMs ?? 0) + intervalMs),
+  )
   const isExact = points.every((point) => point.isExact)
   return (
     <div className="charts">
       <UsageChart
         {...shared}
-        title="Requests and errors"
-        note={`${per}, in UTC`}
-        summary={`Requests and errors ${per}, ${range}. ${highest(counts, grouped)}`}
+        title={t.usage.requestsErrors}
+        note={t.usage.inUtc(per)}
+        summary={t.usage.summary(t.usage.requestsErrors, per, range, highest(counts, grouped))}
         series={counts}
         format={grouped}
         axisMax={(most) => Math.max(most * 1.1, 4)}
       />
       <UsageChart
         {...shared}
-        title="Latency percentiles"
-        note={isExact ? `${per}, within 5 %` : `${per}, upper bounds: combined percentiles cannot be exact`}
-        summary={`Latency percentiles ${per}, ${range}. ${highest(latency, msText)}`}
+        title={t.usage.latency}
+        note={isExact ? t.usage.within(per) : t.usage.bounds(per)}
+        summary={t.usage.summary(t.usage.latency, per, range, highest(latency, msText))}
         series={latency}
         format={latencyText}
         axisMax={(most) => Math.max(most * 1.1, 1)}
       />
       <UsageChart
         {...shared}
-        title="Error rate"
-        note={`requests with a status of 400 or more, ${per}`}
-        summary={`Share of requests with an error ${per}, ${range}. ${highest(errorRate, percentText)}`}
+        title={t.usage.errorRate}
+        note={t.usage.errorNote(per)}
+        summary={t.usage.summary(t.usage.errorShare, per, range, highest(errorRate, percentText))}
         series={errorRate}
         format={percentText}
         axisMax={(most) => Math.min(Math.max(most * 1.25, 0.05), 1.02)}
       />
       <UsageChart
         {...shared}
-        title="Cache share"
+        title={t.usage.cacheShare}
         note={cacheNote}
-        summary={`Share of cached responses ${per}, ${range}. ${highest(cached, percentText)}`}
+        summary={t.usage.summary(t.usage.cachedShare, per, range, highest(cached, percentText))}
         series={cached}
         format={percentText}
         axisMax={() => 1.02}
@@ -75,8 +79,13 @@ function useSeries(points: readonly UsagePoint[], cachedShares: readonly (number
   const times = useMemo(() => points.map(({ atMs }) => atMs / 1_000), [points])
   const counts = useMemo(
     (): Series[] => [
-      { label: 'requests', values: points.map(({ requests }) => requests), color: '--accent', isBar: true },
-      { label: 'errors', values: points.map(({ errors }) => errors), color: '--bad', isBar: true },
+      {
+        label: t.usage.requests,
+        values: points.map(({ requests }) => requests),
+        color: '--accent',
+        isBar: true,
+      },
+      { label: t.usage.errors, values: points.map(({ errors }) => errors), color: '--bad', isBar: true },
     ],
     [points],
   )
@@ -90,10 +99,10 @@ function useSeries(points: readonly UsagePoint[], cachedShares: readonly (number
   )
   const errorRate = useMemo((): Series[] => {
     const values = points.map(({ requests, errors }) => (requests === 0 ? null : errors / requests))
-    return [{ label: 'errors', values, color: '--bad' }]
+    return [{ label: t.usage.errors, values, color: '--bad' }]
   }, [points])
   const cached = useMemo(
-    (): Series[] => [{ label: 'cached', values: cachedShares, color: '--code-value' }],
+    (): Series[] => [{ label: t.usage.cached, values: cachedShares, color: '--code-value' }],
     [cachedShares],
   )
   return { times, counts, latency, errorRate, cached }
@@ -107,7 +116,7 @@ function highest(series: readonly Series[], format: (value: number) => string): 
   return series
     .map(({ label, values }) => {
       const known = values.filter((value) => value !== null)
-      return known.length === 0 ? `${label}: no values.` : `${label}: up to ${format(Math.max(...known))}.`
+      return known.length === 0 ? t.usage.noValues(label) : t.usage.upTo(label, format(Math.max(...known)))
     })
     .join(' ')
 }

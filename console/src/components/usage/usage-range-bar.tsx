@@ -1,6 +1,7 @@
 import { ActionIcon, Button } from '@mantine/core'
 import { useHotkeys } from '../../lib/hotkeys.ts'
 import { changed, isoTime, type Per, type Range } from '../../lib/usage/usage-range.ts'
+import { t } from '../../texts/texts.ts'
 import { Icon, type IconName } from '../icon.tsx'
 
 interface UsageRangeBarProps {
@@ -33,21 +34,26 @@ export function UsageRangeBar({ per, full, shown, isZoomed, onZoom, onReset, chi
     <div className="usage-bar">
       <span className="row">
         <Step
-          label="Earlier"
+          label={t.usage.earlier}
           icon="left"
           isDisabled={shown.fromMs <= full.fromMs}
           onClick={actions.earlier}
         />
-        <Step label="Later" icon="right" isDisabled={shown.toMs >= full.toMs} onClick={actions.later} />
-        <Step label="Zoom in" icon="plus" onClick={actions.closer} />
-        <Step label="Zoom out" icon="minus" isDisabled={!isZoomed} onClick={actions.wider} />
+        <Step
+          label={t.usage.later}
+          icon="right"
+          isDisabled={shown.toMs >= full.toMs}
+          onClick={actions.later}
+        />
+        <Step label={t.usage.zoomIn} icon="plus" onClick={actions.closer} />
+        <Step label={t.usage.zoomOut} icon="minus" isDisabled={!isZoomed} onClick={actions.wider} />
       </span>
       <span className="usage-range">
         {rangeText(shown, per)} <span className="dim">UTC</span>
       </span>
       {isZoomed && (
         <Button size="compact-xs" variant="default" onClick={onReset}>
-          Reset zoom
+          {t.usage.resetZoom}
         </Button>
       )}
       {children}
@@ -76,8 +82,12 @@ function Step(props: {
 
 /** "2026-11-16 03:31 – 09:31", and the dates of days. */
 function rangeText({ fromMs, toMs }: Range, per: Per): string {
-  if (per === 'day') return `${isoTime(fromMs).slice(0, 10)} – ${isoTime(toMs - 1).slice(0, 10)}`
+  if (per === 'day') return `${dayOf(isoTime(fromMs))} – ${dayOf(isoTime(toMs - 1))}`
   const [from, to] = [isoTime(fromMs), isoTime(toMs)]
-  const text = (iso: string) => iso.slice(0, 16).replace('T', ' ')
+  const text = (iso: string) => `${dayOf(iso)} ${iso.slice(11, 16)}`
   return `${text(from)} – ${from.slice(0, 10) === to.slice(0, 10) ? to.slice(11, 16) : text(to)}`
+}
+
+function dayOf(iso: string): string {
+  return t.time.day(iso.slice(0, 10))
 }

@@ -1,6 +1,7 @@
 import { grouped, msText } from '../../lib/format.ts'
 import { percentText } from '../../lib/usage/percent.ts'
 import type { UsageShare } from '../../lib/usage/usage.ts'
+import { t } from '../../texts/texts.ts'
 
 interface UsageTableProps {
   readonly title: string
@@ -24,8 +25,8 @@ export function UsageTable({ title, column, shares, labelOf, selected, onSelect 
         <thead>
           <tr>
             <th scope="col">{column}</th>
-            <th scope="col">Requests</th>
-            <th scope="col">Errors</th>
+            <th scope="col">{t.pages.request}</th>
+            <th scope="col">{t.usage.errorsTitle}</th>
             <th scope="col">p95</th>
           </tr>
         </thead>
@@ -44,7 +45,7 @@ export function UsageTable({ title, column, shares, labelOf, selected, onSelect 
                 {labelOf?.(name) !== undefined && <code className="dim"> {name}</code>}
               </td>
               <td>
-                <meter min={0} max={most} value={requests} aria-label={`Requests of ${name}`} />
+                <meter min={0} max={most} value={requests} aria-label={t.usage.requestsOf(name)} />
                 {grouped(requests)}
               </td>
               <td>
@@ -61,11 +62,7 @@ export function UsageTable({ title, column, shares, labelOf, selected, onSelect 
           ))}
         </tbody>
       </table>
-      {shares.length > rowsMax && (
-        <p className="dim">
-          The {rowsMax} with the most requests of {grouped(shares.length)} are shown.
-        </p>
-      )}
+      {shares.length > rowsMax && <p className="dim">{t.usage.most(rowsMax, grouped(shares.length))}</p>}
     </section>
   )
 }

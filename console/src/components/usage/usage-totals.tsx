@@ -1,6 +1,7 @@
 import { grouped, msText } from '../../lib/format.ts'
 import { percentText } from '../../lib/usage/percent.ts'
 import type { UsageSum } from '../../lib/usage/usage.ts'
+import { t } from '../../texts/texts.ts'
 
 interface UsageTotalsProps {
   readonly sum: UsageSum | undefined
@@ -14,20 +15,20 @@ interface UsageTotalsProps {
 export function UsageTotals({ sum, minutes, cachedShare, cacheNote }: UsageTotalsProps) {
   const latency = (ms: number | null | undefined) =>
     ms == null ? '–' : `${sum?.isExact === true ? '' : '≤ '}${msText(ms)}`
-  const bound = sum?.isExact === true ? 'within 5 %' : 'upper bound'
+  const bound = sum?.isExact === true ? t.usage.exact : t.usage.bound
   const requests = sum?.requests ?? 0
   const errors = sum?.errors ?? 0
   const totals = [
-    ['Requests', grouped(requests), rateText(requests, minutes)],
+    [t.pages.request, grouped(requests), rateText(requests, minutes)],
     [
-      'Errors',
+      t.usage.errorsTitle,
       grouped(errors),
-      requests === 0 ? 'status 400 or more' : `${percentText(errors / requests)} of requests`,
+      requests === 0 ? t.usage.status400 : t.usage.ofRequests(percentText(errors / requests)),
     ],
-    ['p50 latency', latency(sum?.p50), bound],
-    ['p95 latency', latency(sum?.p95), bound],
-    ['p99 latency', latency(sum?.p99), bound],
-    ['Cached responses', cachedShare == null ? '–' : percentText(cachedShare), cacheNote],
+    [t.usage.p50, latency(sum?.p50), bound],
+    [t.usage.p95, latency(sum?.p95), bound],
+    [t.usage.p99, latency(sum?.p99), bound],
+    [t.usage.cachedTitle, cachedShare == null ? '–' : percentText(cachedShare), cacheNote],
   ] as const
   return (
     <dl className="totals">
@@ -35,7 +36,7 @@ export function UsageTotals({ sum, minutes, cachedShare, cacheNote }: UsageTotal
         <div key={label}>
           <dt>{label}</dt>
           <dd>
-            {sum === undefined || (label === 'Cached responses' && cachedShare === undefined) ? (
+            {sum === undefined || (label === t.usage.cachedTitle && cachedShare === undefined) ? (
               <span className="skeleton" />
             ) : (
               value
@@ -50,6 +51,6 @@ export function UsageTotals({ sum, minutes, cachedShare, cacheNote }: UsageTotal
 
 function rateText(requests: number, minutes: number): string {
   const perMinute = requests / minutes
-  if (perMinute >= 1) return `${grouped(perMinute)} per minute`
-  return `${grouped(perMinute * 60)} per hour`
+  if (perMinute >= 1) return t.usage.perMinute(grouped(perMinute))
+  return t.usage.perHour(grouped(perMinute * 60))
 }

@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { activateWebhook, createWebhook, type WebhookSecret } from '../../api/webhooks.ts'
 import { useSubmit } from '../../lib/submit.ts'
 import { queryOf } from '../../lib/webhooks/webhook-status.ts'
+import { t } from '../../texts/texts.ts'
 import { SecretView } from '../keys/secret-view.tsx'
 import { ProblemView } from '../problem-view.tsx'
 import { ReceiverCode } from './receiver-code.tsx'
@@ -33,11 +34,11 @@ export function CreateWebhookDialog({ onClose, onCreated }: CreateWebhookDialogP
     <Modal
       opened
       size={isCreated ? 640 : 520}
-      title={isCreated ? 'The webhook was created' : 'Create a webhook'}
+      title={isCreated ? t.webhooks.created : t.record.createTitle(t.nouns.webhook.one)}
       // The secret is lost if the dialog closes before it was copied.
       closeOnClickOutside={false}
       closeOnEscape={!isCreated && !submit.isBusy}
-      closeButtonProps={{ 'aria-label': 'Close', disabled: submit.isBusy }}
+      closeButtonProps={{ 'aria-label': t.common.close, disabled: submit.isBusy }}
       onClose={() => (isCreated ? onCreated(created.id) : onClose())}
     >
       {isCreated ? (
@@ -46,7 +47,7 @@ export function CreateWebhookDialog({ onClose, onCreated }: CreateWebhookDialogP
         <WebhookForm
           initial={empty}
           isNew
-          action="Create webhook"
+          action={t.record.createLabel('webhook')}
           submit={submit}
           onSubmit={create}
           onClose={onClose}
@@ -77,25 +78,22 @@ function Verification({ webhook: { id, secret }, onDone }: VerificationProps) {
     })
   return (
     <SecretView secret={secret} what="secret">
-      <p className="lead">
-        Start the receiver with this secret. Then verify it: the service sends a signed challenge, which the
-        receiver returns.
-      </p>
+      <p className="lead">{t.webhooks.start}</p>
       <ReceiverCode />
       {isActive && (
         <section className="why" data-tone="ok" role="status">
-          <h3>Verified</h3>
-          <p>The receiver returned the challenge. The webhook is active.</p>
+          <h3>{t.webhooks.verified}</h3>
+          <p>{t.webhooks.verifiedMeaning}</p>
         </section>
       )}
       {submit.problem !== undefined && <ProblemView problem={submit.problem} />}
       <div className="dialog-actions">
         <Button variant="default" onClick={onDone}>
-          {isActive ? 'Done' : 'Verify later'}
+          {isActive ? t.common.done : t.webhooks.verifyLater}
         </Button>
         {!isActive && (
           <Button loading={submit.isBusy} onClick={() => void activate()}>
-            Verify and activate
+            {t.webhooks.verify}
           </Button>
         )}
       </div>

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type Row, recordQuery } from '../../api/read.ts'
 import { requestLines, resultOf } from '../../lib/webhooks/delivery.ts'
+import { t } from '../../texts/texts.ts'
 import { CopyButton } from '../copy-button.tsx'
 import { Outcome } from './outcome.tsx'
 import { DeliveryList } from './webhook-details.tsx'
@@ -21,25 +22,24 @@ export function DeliveryAttempts({ row }: { readonly row: Row | undefined }) {
   const text = requestLines(row, typeof url === 'string' ? url : undefined)
   return (
     <>
-      <h3>Attempts</h3>
+      <h3>{t.webhooks.attempts}</h3>
       <DeliveryList
-        label="Attempts of this message"
+        label={t.webhooks.attemptsOf}
         filter={`message_id=${quoted(String(row['message_id']))}`}
-        noneText="The entries of this message were deleted."
+        noneText={t.webhooks.entriesDeleted}
       />
-      <h3>Request</h3>
+      <h3>{t.webhooks.request}</h3>
       <pre className="code" data-wrap="">
         {text}
       </pre>
       <p className="field-note">
-        Bodies, signatures and the headers of the response are not stored. To see them, log them in the
-        receiver by <code>webhook-id</code>.
+        {t.webhooks.notStored} <code>webhook-id</code>.
       </p>
       <div className="row key-actions">
-        <CopyButton label="Copy headers" text={() => text} />
+        <CopyButton label={t.webhooks.copyHeaders} text={() => text} />
         <span className="spacer" />
         <Link to="/webhooks" search={{ record: webhookId }}>
-          Open the webhook
+          {t.webhooks.open}
         </Link>
       </div>
     </>

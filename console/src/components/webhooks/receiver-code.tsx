@@ -1,6 +1,7 @@
 import { Tabs } from '@mantine/core'
 import { useState } from 'react'
 import { type ReceiverName, receivers } from '../../lib/webhooks/receivers.ts'
+import { t } from '../../texts/texts.ts'
 import { CopyButton } from '../copy-button.tsx'
 
 /** Programs that verify the signature of each message and return the challenge. */
@@ -26,9 +27,9 @@ export function ReceiverCode() {
           {receiver.code}
         </pre>
         <div className="row panel-copy">
-          <CopyButton label="Copy code" text={() => receiver.code} />
+          <CopyButton label={t.webhooks.copyCode} text={() => receiver.code} />
           <span className="dim">
-            The secret is the variable <code>WEBHOOK_SECRET</code>.
+            {t.webhooks.secretVariable} <code>WEBHOOK_SECRET</code>.
           </span>
         </div>
       </Tabs.Panel>

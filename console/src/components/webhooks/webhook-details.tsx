@@ -9,6 +9,7 @@ import { grouped, msText } from '../../lib/format.ts'
 import { useSubmit } from '../../lib/submit.ts'
 import { resultOf } from '../../lib/webhooks/delivery.ts'
 import { statusOf } from '../../lib/webhooks/webhook-status.ts'
+import { t } from '../../texts/texts.ts'
 import { ProblemView } from '../problem-view.tsx'
 import { TimeView } from '../time-view.tsx'
 import { Outcome } from './outcome.tsx'
@@ -44,7 +45,7 @@ export function WebhookActions({ row }: WebhookPartProps) {
     })
   return (
     <>
-      <section className="why" data-tone={tone} aria-label="Status">
+      <section className="why" data-tone={tone} aria-label={t.webhooks.status}>
         <h3>{title}</h3>
         <p>{text}</p>
       </section>
@@ -61,7 +62,7 @@ export function WebhookActions({ row }: WebhookPartProps) {
             loading={submit.isBusy}
             onClick={() => run(async () => setTest(await testWebhook(id)))}
           >
-            Send a test
+            {t.webhooks.sendTest}
           </Button>
         )}
         {activate === undefined && (
@@ -71,20 +72,20 @@ export function WebhookActions({ row }: WebhookPartProps) {
             disabled={submit.isBusy}
             onClick={() => run(() => pauseWebhook(id))}
           >
-            Pause
+            {t.webhooks.pause}
           </Button>
         )}
         <DialogButtons />
       </div>
       {submit.problem !== undefined && <ProblemView problem={submit.problem} />}
       {test !== undefined && <Outcome result={test} />}
-      <h3>Deliveries</h3>
+      <h3>{t.pages.delivery}</h3>
       <DeliveryList
-        label="Deliveries of this webhook"
+        label={t.webhooks.deliveriesOf}
         filter={`webhook_id=${quoted(id)}`}
-        noneText="Nothing was sent yet."
+        noneText={t.webhooks.nothingSent}
       />
-      <h3>Webhook</h3>
+      <h3>{t.webhooks.webhook}</h3>
     </>
   )
 }
@@ -95,13 +96,13 @@ function DialogButtons() {
     void navigate({ to: '/webhooks', search: (search) => ({ ...search, dialog }) })
   return (
     <>
-      {(['Edit', 'Replay', 'Rotate'] as const).map((label) => (
-        <Button key={label} size="xs" variant="default" onClick={() => onDialog(label.toLowerCase())}>
-          {label}
+      {(['edit', 'replay', 'rotate'] as const).map((dialog) => (
+        <Button key={dialog} size="xs" variant="default" onClick={() => onDialog(dialog)}>
+          {t.webhooks.dialogs[dialog]}
         </Button>
       ))}
       <Button size="xs" variant="default" className="danger" onClick={() => onDialog('delete')}>
-        Delete
+        {t.common.delete}
       </Button>
     </>
   )
@@ -111,7 +112,7 @@ function DialogButtons() {
 export function WebhookReceiver() {
   return (
     <>
-      <h3>Receiver</h3>
+      <h3>{t.webhooks.receiver}</h3>
       <ReceiverCode />
     </>
   )
@@ -142,7 +143,7 @@ export function DeliveryList({ label, filter, noneText }: DeliveryListProps) {
       </ul>
       {total > deliveriesShown && (
         <Link to="/deliveries" search={{ filter }}>
-          All {grouped(total)} deliveries
+          {t.webhooks.all(grouped(total))}
         </Link>
       )}
     </>
@@ -152,8 +153,7 @@ export function DeliveryList({ label, filter, noneText }: DeliveryListProps) {
 function Delivery({ row }: { readonly row: Row }) {
   const { status, error, duration_ms: ms } = resultOf(row)
   const changes = Number(row['changes'])
-  const kind =
-    row['kind'] === 'changes' ? `${grouped(changes)} ${changes === 1 ? 'change' : 'changes'}` : row['kind']
+  const kind = row['kind'] === 'changes' ? t.webhooks.changes(changes, grouped(changes)) : row['kind']
   return (
     <li>
       <span className="badge" data-tone={error === null ? 'ok' : 'bad'}>

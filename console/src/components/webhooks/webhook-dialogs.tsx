@@ -6,6 +6,7 @@ import { changeWebhook, deleteWebhook, replayWebhook, rotateWebhook } from '../.
 import { plainText } from '../../lib/format.ts'
 import { faultsAt, useSubmit } from '../../lib/submit.ts'
 import { queryOf, sinceOf } from '../../lib/webhooks/webhook-status.ts'
+import { t } from '../../texts/texts.ts'
 import { ConfirmDialog } from '../confirm-dialog.tsx'
 import { SecretView } from '../keys/secret-view.tsx'
 import { ProblemView } from '../problem-view.tsx'
@@ -58,16 +59,16 @@ function EditDialog({ id, row, onClose }: DialogProps) {
       onClose()
     })
   return (
-    <Modal opened closeOnClickOutside={false} size={520} title="Edit the webhook" onClose={onClose}>
+    <Modal opened closeOnClickOutside={false} size={520} title={t.webhooks.editTitle} onClose={onClose}>
       <WebhookForm
         initial={initial}
         isNew={false}
-        action="Save"
+        action={t.common.save}
         submit={submit}
         onSubmit={change}
         onClose={onClose}
       />
-      <p className="field-note">A new URL must be verified again before anything is sent to it.</p>
+      <p className="field-note">{t.webhooks.newUrl}</p>
     </Modal>
   )
 }
@@ -85,34 +86,31 @@ function RotateDialog({ id, onClose }: DialogProps) {
     <Modal
       opened
       size={520}
-      title={secret === undefined ? 'Rotate the secret' : 'The new secret'}
+      title={secret === undefined ? t.webhooks.rotateTitle : t.webhooks.newSecret}
       closeOnClickOutside={false}
       closeOnEscape={secret === undefined && !submit.isBusy}
-      closeButtonProps={{ 'aria-label': 'Close', disabled: submit.isBusy }}
+      closeButtonProps={{ 'aria-label': t.common.close, disabled: submit.isBusy }}
       onClose={onClose}
     >
       {secret === undefined ? (
         <div className="stack">
-          <p className="lead">
-            For 24 hours messages are signed with both secrets. Give the receiver the new one within that
-            time; no message is lost.
-          </p>
+          <p className="lead">{t.webhooks.rotateMeaning}</p>
           {submit.problem !== undefined && <ProblemView problem={submit.problem} />}
           <div className="dialog-actions">
             <Button variant="default" disabled={submit.isBusy} onClick={onClose}>
-              Cancel
+              {t.common.cancel}
             </Button>
             <Button loading={submit.isBusy} onClick={() => void rotate()}>
-              Rotate secret
+              {t.webhooks.rotate}
             </Button>
           </div>
         </div>
       ) : (
         <SecretView secret={secret} what="secret">
-          <p className="lead">The old secret stays valid for 24 hours.</p>
+          <p className="lead">{t.webhooks.oldValid}</p>
           <div className="dialog-actions">
             <Button variant="default" onClick={onClose}>
-              Done
+              {t.common.done}
             </Button>
           </div>
         </SecretView>
@@ -134,7 +132,7 @@ function ReplayDialog({ id, row, onClose }: DialogProps) {
       onClose()
     })
   return (
-    <Modal opened closeOnClickOutside={false} size={480} title="Replay changes" onClose={onClose}>
+    <Modal opened closeOnClickOutside={false} size={480} title={t.webhooks.replayTitle} onClose={onClose}>
       <form
         className="stack"
         onSubmit={(event) => {
@@ -142,20 +140,17 @@ function ReplayDialog({ id, row, onClose }: DialogProps) {
           void replay()
         }}
       >
-        <p className="lead">
-          Sends the changes after a position again, with the records as they are now. Version{' '}
-          {plainText(row['delivered_version'])} is the last one delivered.
-        </p>
-        <Radio.Group label="Begin" value={choice} onChange={setChoice}>
+        <p className="lead">{t.webhooks.replayMeaning(plainText(row['delivered_version']))}</p>
+        <Radio.Group label={t.webhooks.begin} value={choice} onChange={setChoice}>
           <div className="choice-list">
-            <Radio size="sm" value="beginning" label="With every record" />
-            <Radio size="sm" value="position" label="After a version or a cursor" />
-            <Radio size="sm" value="now" label="With the next change: skip everything until now" />
+            <Radio size="sm" value="beginning" label={t.webhooks.everyRecord} />
+            <Radio size="sm" value="position" label={t.webhooks.afterVersion} />
+            <Radio size="sm" value="now" label={t.webhooks.skip} />
           </div>
         </Radio.Group>
         {choice === 'position' && (
           <TextInput
-            label="Version or cursor"
+            label={t.webhooks.versionOrCursor}
             spellCheck={false}
             value={position}
             error={fault}
@@ -165,10 +160,10 @@ function ReplayDialog({ id, row, onClose }: DialogProps) {
         {submit.problem !== undefined && fault === undefined && <ProblemView problem={submit.problem} />}
         <div className="dialog-actions">
           <Button variant="default" onClick={onClose}>
-            Cancel
+            {t.common.cancel}
           </Button>
           <Button type="submit" loading={submit.isBusy}>
-            Replay
+            {t.webhooks.replay}
           </Button>
         </div>
       </form>
@@ -181,10 +176,10 @@ function DeleteDialog({ id, row, onClose, onDeleted }: DialogProps & { readonly 
   const url = plainText(row['url'])
   return (
     <ConfirmDialog
-      title="Delete the webhook"
-      label="Host of the receiver"
+      title={t.webhooks.deleteTitle}
+      label={t.webhooks.host}
       expected={URL.canParse(url) ? new URL(url).host : url}
-      action="Delete webhook"
+      action={t.webhooks.delete}
       onClose={onClose}
       onConfirm={async () => {
         await deleteWebhook(id)
@@ -192,10 +187,7 @@ function DeleteDialog({ id, row, onClose, onDeleted }: DialogProps & { readonly 
         await changed()
       }}
     >
-      <p className="lead">
-        Nothing more is sent to {url}, and its position and secret are lost. To stop it for a while, pause it
-        instead.
-      </p>
+      <p className="lead">{t.webhooks.deleteMeaning(url)}</p>
     </ConfirmDialog>
   )
 }

@@ -1,6 +1,7 @@
 import { Button, Radio, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { faultsAt, type Submit } from '../../lib/submit.ts'
+import { t } from '../../texts/texts.ts'
 import { ProblemView } from '../problem-view.tsx'
 import { ResourceSelect } from '../resource-select.tsx'
 
@@ -42,15 +43,15 @@ export function WebhookForm({ initial, isNew, action, submit, onSubmit, onClose 
     >
       {isNew && (
         <ResourceSelect
-          label="Changes of"
+          label={t.webhooks.changesOf}
           value={values.resource}
           error={faultOf('resource')}
           onChange={(resource) => change({ resource })}
         />
       )}
       <TextInput
-        label="URL of the receiver"
-        description="An https:// address on the public internet."
+        label={t.webhooks.url}
+        description={t.webhooks.urlMeaning}
         placeholder="https://example.com/hook"
         type="url"
         data-autofocus
@@ -59,16 +60,16 @@ export function WebhookForm({ initial, isNew, action, submit, onSubmit, onClose 
         onChange={(event) => change({ url: event.target.value })}
       />
       <TextInput
-        label="Filter"
-        description="Only records that match it, such as list_price>10. Empty: all."
+        label={t.filter.filter}
+        description={t.webhooks.filterMeaning}
         spellCheck={false}
         value={values.filter}
         error={faultOf('filter')}
         onChange={(event) => change({ filter: event.target.value })}
       />
       <TextInput
-        label="Fields"
-        description="What is sent of each record, such as id, name. Empty: all fields."
+        label={t.pages.field}
+        description={t.webhooks.fieldsMeaning}
         spellCheck={false}
         value={values.fields}
         error={faultOf('fields')}
@@ -80,7 +81,7 @@ export function WebhookForm({ initial, isNew, action, submit, onSubmit, onClose 
       {problem !== undefined && !isFieldProblem && <ProblemView problem={problem} />}
       <div className="dialog-actions">
         <Button variant="default" disabled={isBusy} onClick={onClose}>
-          Cancel
+          {t.common.cancel}
         </Button>
         <Button type="submit" loading={isBusy}>
           {action}
@@ -98,10 +99,10 @@ interface BeginChoiceProps {
 
 function BeginChoice({ value, error, onChange }: BeginChoiceProps) {
   return (
-    <Radio.Group label="Begin" value={value} error={error} onChange={onChange}>
+    <Radio.Group label={t.webhooks.begin} value={value} error={error} onChange={onChange}>
       <div className="choice-list">
-        <Radio size="sm" value="now" label="With the next change" />
-        <Radio size="sm" value="beginning" label="With every record" />
+        <Radio size="sm" value="now" label={t.webhooks.nextChange} />
+        <Radio size="sm" value="beginning" label={t.webhooks.everyRecord} />
       </div>
     </Radio.Group>
   )

@@ -14,8 +14,7 @@ it('resolves a choice to a time; days begin at midnight here', () => {
 })
 
 it('counts changes in words', () => {
-  const company = { noun: 'company', plural: 'companies' }
-  expect([countText(1, company), countText(1_200, company)]).toEqual(['1 company', '1,200 companies'])
+  expect([countText(1, 'company'), countText(1_200, 'company')]).toEqual(['1 company', '1,200 companies'])
   expect([changesText(1, false), changesText(3, false), changesText(100, true)]).toEqual([
     '1 change',
     '3 changes',

@@ -1,4 +1,4 @@
-import type { Collection } from '../../api/catalog.ts'
+import type { CollectionName } from '../../api/catalog.ts'
 import { t } from '../../texts/texts.ts'
 import { grouped } from '../format.ts'
 import type { Search } from '../search.ts'
@@ -10,13 +10,7 @@ export interface ChangesSearch extends Search {
   readonly since?: string | undefined
 }
 
-export const sinceChoices = [
-  { value: 'hour', label: 'Last hour' },
-  { value: 'today', label: 'Today' },
-  { value: 'yesterday', label: 'Yesterday' },
-  { value: 'week', label: '7 days' },
-  { value: 'month', label: '30 days' },
-] as const
+export const sinceChoices = ['hour', 'today', 'yesterday', 'week', 'month'] as const
 
 const hourMs = 60 * 60_000
 const dayMs = 24 * hourMs
@@ -42,8 +36,9 @@ function isoTime(ms: number): string {
 }
 
 /** "1 product", "3 products" */
-export function countText(count: number, { noun, plural }: Pick<Collection, 'noun' | 'plural'>): string {
-  return `${grouped(count)} ${count === 1 ? noun : plural}`
+export function countText(count: number, name: CollectionName): string {
+  const { one, many } = t.nouns[name]
+  return `${grouped(count)} ${count === 1 ? one : many}`
 }
 
 /** "3 changes", "100 or more changes" */

@@ -1,4 +1,5 @@
 import type { NewField } from '../../api/fields.ts'
+import { t } from '../../texts/texts.ts'
 
 /** The fields of the service that an account can make unique. */
 export const keyCandidates: Readonly<Record<string, string>> = {
@@ -7,13 +8,14 @@ export const keyCandidates: Readonly<Record<string, string>> = {
   company: 'company_code',
 }
 
-export const fieldTypes = [
-  { value: 'text', label: 'Text' },
-  { value: 'integer', label: 'Integer' },
-  { value: 'decimal', label: 'Decimal, exact' },
-  { value: 'boolean', label: 'Yes or no' },
-  { value: 'timestamp', label: 'Date and time' },
-] as const
+export const fieldTypes = () =>
+  [
+    { value: 'text', label: t.fields.text },
+    { value: 'integer', label: t.fields.integer },
+    { value: 'decimal', label: t.fields.decimal },
+    { value: 'boolean', label: t.fields.boolean },
+    { value: 'timestamp', label: t.fields.timestamp },
+  ] as const
 
 export interface FieldForm {
   readonly resource: string
@@ -56,18 +58,8 @@ export function nameFor(label: string): string {
     .slice(0, 59)
 }
 
-const states: Readonly<Record<string, { readonly tone: 'warn' | 'bad'; readonly text: string }>> = {
-  building: {
-    tone: 'warn',
-    text: 'The values of all records are being read. Records can be addressed by the field when its state is ready.',
-  },
-  duplicates: {
-    tone: 'bad',
-    text: 'Two records have the same value, so the field is not a key. Correct the values, delete the field and declare it again.',
-  },
-}
-
 /** What a person should know about the state of a field; undefined if it is ready. */
-export function stateNote(state: string): (typeof states)[string] | undefined {
-  return states[state]
+export function stateNote(state: string) {
+  if (state === 'building') return { tone: 'warn', text: t.fields.building } as const
+  return state === 'duplicates' ? ({ tone: 'bad', text: t.fields.duplicates } as const) : undefined
 }

@@ -1,3 +1,5 @@
+import { t } from '../../texts/texts.ts'
+
 /** A cell as it is in the file. Null: an empty cell without quotes, which means no value. */
 export type Cell = string | null
 
@@ -56,13 +58,12 @@ export function parseCsv(text: string): CsvFile {
     }
     if (source[at] === '\r' && source[at + 1] === '\n') at += 2
     else if (source[at] === '\n' || source[at] === '\r') at += 1
-    else if (at < source.length)
-      throw new CsvError(`The row that starts at line ${startLine} has a text after a closing quote.`)
+    else if (at < source.length) throw new CsvError(t.import.textAfterQuote(startLine))
     endRow()
   }
   if (cells.length > 0) endRow()
   const [first, ...rest] = rows
-  if (first === undefined) throw new CsvError('The file is empty. Its first row must name the columns.')
+  if (first === undefined) throw new CsvError(t.import.emptyFile)
   return { header: first.cells.map((cell) => cell ?? ''), rows: rest }
 }
 
@@ -93,8 +94,7 @@ function quotedAt(source: string, start: number, line: number): ReadCell {
   let end = start + 1
   for (;;) {
     const quote = source.indexOf('"', end)
-    if (quote < 0)
-      throw new CsvError(`The row that starts at line ${line} has a double quote that is never closed.`)
+    if (quote < 0) throw new CsvError(t.import.openQuote(line))
     if (source[quote + 1] !== '"') {
       const inner = source.slice(start + 1, quote)
       const value = inner.includes('"') ? inner.replaceAll('""', '"') : inner

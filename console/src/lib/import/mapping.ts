@@ -1,14 +1,11 @@
 import type { Collection, Field } from '../../api/catalog.ts'
+import { t } from '../../texts/texts.ts'
 import { type Cell, type CsvFile, type CsvRow, csvLine } from './csv-rows.ts'
 import { type Notation, sentCell } from './values.ts'
 
-export const modes = [
-  { value: 'upsert', label: 'Insert and change' },
-  { value: 'update', label: 'Only change' },
-  { value: 'insert', label: 'Only insert' },
-] as const
+export const modes = ['upsert', 'update', 'insert'] as const
 
-export type Mode = (typeof modes)[number]['value']
+export type Mode = (typeof modes)[number]
 
 /** What becomes of a file: for each column the name of its field, or nothing. */
 export interface Mapping {
@@ -81,11 +78,10 @@ export function keyChoices(collection: Collection, candidate: string | undefined
 export function mappingFault({ columns, key }: Mapping): string | undefined {
   const names = columns.filter((name) => name !== undefined)
   const twice = names.find((name, index) => names.indexOf(name) !== index)
-  if (twice !== undefined) return `Two columns are mapped to ${twice}.`
-  if (!names.includes(key)) return `No column is mapped to ${key}, by which each row names its record.`
-  if (key !== 'id' && names.includes('id'))
-    return 'Rows that name their record by another field have no id. Skip that column.'
-  if (names.length < 2) return 'Map at least one more column.'
+  if (twice !== undefined) return t.import.mappedTwice(twice)
+  if (!names.includes(key)) return t.import.noKeyColumn(key)
+  if (key !== 'id' && names.includes('id')) return t.import.noId
+  if (names.length < 2) return t.import.oneMore
   return undefined
 }
 
@@ -180,5 +176,5 @@ export interface Reject {
 /** A file of the rejected rows with all their columns and the reason, to be corrected and imported again. */
 export function rejectsCsv(header: readonly string[], rejects: readonly Reject[]): string {
   const lines = rejects.map(({ row, reason }) => csvLine([...row.cells, reason]))
-  return `\uFEFF${[csvLine([...header, 'rejected because']), ...lines].map((line) => `${line}\r\n`).join('')}`
+  return `\uFEFF${[csvLine([...header, t.import.rejectedBecause]), ...lines].map((line) => `${line}\r\n`).join('')}`
 }

@@ -1,6 +1,7 @@
 import { quoted } from '@quartermaster/filter'
 import type { Collection } from '../../api/catalog.ts'
 import type { Row, Value } from '../../api/read.ts'
+import { t } from '../../texts/texts.ts'
 import { plainText } from '../format.ts'
 import type { Cell } from './csv-rows.ts'
 import type { MappedRow, Mapping, Reject } from './mapping.ts'
@@ -80,7 +81,7 @@ export async function previewOf(
 }
 
 function cellsReason({ cells }: MappedRow, { columns }: Mapping): string {
-  return `The row has ${cells.length} cells; the header has ${columns.length}.`
+  return t.import.cells(cells.length, columns.length)
 }
 
 function faultIn(
@@ -90,7 +91,7 @@ function faultIn(
 ): string | undefined {
   const faults = Object.entries(values).flatMap(([name, cell]) => {
     const field = fields.find((one) => one.name === name)
-    const fault = name === key && cell === null ? 'is required' : field && faultOf(field, cell)
+    const fault = name === key && cell === null ? t.import.required : field && faultOf(field, cell)
     return fault === undefined ? [] : [`${name} ${fault}${cell === null ? '' : `: ${cell.slice(0, 60)}`}`]
   })
   return faults.length === 0 ? undefined : faults.join('; ')
@@ -131,13 +132,14 @@ function parts(keys: readonly string[]): readonly (readonly string[])[] {
 function modeFault(
   values: Readonly<Record<string, Cell>>,
   record: Row | undefined,
-  { name, noun }: Collection,
+  { name }: Collection,
   { key, mode }: Mapping,
 ): string | undefined {
-  if (record !== undefined) return mode === 'insert' ? `A ${noun} with this ${key} exists.` : undefined
-  if (mode === 'update') return `There is no ${noun} with this ${key}.`
+  const { one } = t.nouns[name]
+  if (record !== undefined) return mode === 'insert' ? t.import.exists(one, key) : undefined
+  if (mode === 'update') return t.import.missing(one, key)
   const missing = (requiredFields[name] ?? ['name']).find((field) => (values[field] ?? null) === null)
-  return missing === undefined ? undefined : `${missing} is required to insert a ${noun}`
+  return missing === undefined ? undefined : t.import.requiredFor(missing, one)
 }
 
 function changesIn(
@@ -154,5 +156,5 @@ function changesIn(
 }
 
 function shown(value: Value | undefined): string {
-  return value === null || value === undefined ? 'null' : value === '' ? 'empty text' : plainText(value)
+  return value === null || value === undefined ? 'null' : value === '' ? t.record.emptyText : plainText(value)
 }

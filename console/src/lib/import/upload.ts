@@ -1,5 +1,6 @@
 import { type Problem, problemFrom, RequestFailed } from '../../api/exchange.ts'
 import { currentKey } from '../../session.ts'
+import { t } from '../../texts/texts.ts'
 import type { CsvRow } from './csv-rows.ts'
 import { csvBody, type MappedRow, type Mapping, type Reject } from './mapping.ts'
 
@@ -58,7 +59,7 @@ export async function upload(options: UploadOptions): Promise<Progress> {
     const rejects = [
       ...uneven.map((row) => ({
         row,
-        reason: `The row has ${row.cells.length} cells; the header has ${mapping.columns.length}.`,
+        reason: t.import.cells(row.cells.length, mapping.columns.length),
       })),
       ...sent.rejects,
     ].toSorted((one, other) => one.row.line - other.row.line)
@@ -126,11 +127,11 @@ export function resultOf(text: string, rowAt: ReadonlyMap<number, CsvRow>): Prog
     const row = rowAt.get(parsed.line)
     if (row !== undefined) rejects.push({ row, reason: reasonOf(parsed) })
   }
-  throw new Error('The response ended before its last line.')
+  throw new Error(t.import.ended)
 }
 
 function reasonOf({ field, reason, value, more = [] }: RejectedLine): string {
   const subject = field === undefined || field === '' ? '' : `${field} `
-  const first = `${subject}${reason ?? 'was rejected'}${value === undefined ? '' : `: ${String(value)}`}`
+  const first = `${subject}${reason ?? t.import.wasRejected}${value === undefined ? '' : `: ${String(value)}`}`
   return [first, ...more.map(reasonOf)].join('; ')
 }

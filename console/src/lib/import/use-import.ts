@@ -5,6 +5,7 @@ import { type Problem, problemFrom } from '../../api/exchange.ts'
 import { type AccountCollection, withOwnFields } from '../../api/own-fields.ts'
 import { ownFieldsQuery } from '../../api/own-fields-query.ts'
 import { readList } from '../../api/read.ts'
+import { t } from '../../texts/texts.ts'
 import { keyCandidates } from '../fields/field.ts'
 import { CsvError, type CsvFile, decodeCsv, fileBytesMax, parseCsv } from './csv-rows.ts'
 import {
@@ -103,8 +104,7 @@ export type ImportView = ReturnType<typeof useImport>
 
 /** Throws CsvError if it cannot be read. */
 async function openedFile(chosen: File, collection: AccountCollection): Promise<Opened> {
-  if (chosen.size > fileBytesMax)
-    throw new CsvError('The file is larger than 100 MB. Ask your operator to run quartermaster import.')
+  if (chosen.size > fileBytesMax) throw new CsvError(t.import.tooLarge)
   const parsed = parseCsv(decodeCsv(new Uint8Array(await chosen.arrayBuffer())))
   const columns = suggestedColumns(parsed.header, collection)
   const choices = keyChoices(collection, keyCandidates[collection.name])

@@ -1,5 +1,6 @@
 import type { Field } from '../../api/catalog.ts'
 import type { Value } from '../../api/read.ts'
+import { t } from '../../texts/texts.ts'
 import { plainText } from '../format.ts'
 import type { Cell } from './csv-rows.ts'
 
@@ -42,18 +43,16 @@ function isoDay(text: string): string {
 
 /** Why the service will reject the cell; undefined if nothing is found here. The service validates every value. */
 export function faultOf({ name, type, nullable }: Field, cell: Cell): string | undefined {
-  if (cell === null) return nullable ? undefined : 'is required'
+  if (cell === null) return nullable ? undefined : t.import.required
   if (type === 'integer') {
-    if (!/^-?(?:0|[1-9]\d*)$/.test(cell)) return 'is not an integer'
-    return name === 'id' && Number(cell) < 1 ? 'is below 1' : undefined
+    if (!/^-?(?:0|[1-9]\d*)$/.test(cell)) return t.import.notInteger
+    return name === 'id' && Number(cell) < 1 ? t.import.below1 : undefined
   }
   if (type === 'decimal')
-    return /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(cell) ? undefined : 'is not a decimal number'
-  if (type === 'boolean') return cell === 'true' || cell === 'false' ? undefined : 'is not true or false'
+    return /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(cell) ? undefined : t.import.notDecimal
+  if (type === 'boolean') return cell === 'true' || cell === 'false' ? undefined : t.import.notBoolean
   if (type === 'timestamp')
-    return /^\d{4}-\d\d-\d\d/.test(cell) && !Number.isNaN(timeOf(cell))
-      ? undefined
-      : 'is not an ISO 8601 date'
+    return /^\d{4}-\d\d-\d\d/.test(cell) && !Number.isNaN(timeOf(cell)) ? undefined : t.import.notDate
   return undefined
 }
 

@@ -1,13 +1,15 @@
+import { t } from '../../texts/texts.ts'
 import { inDays } from '../time.ts'
 
 /** When a new key expires: a number of days, on a date, or never. */
-export const expiryChoices = [
-  { value: '30', label: '30 days' },
-  { value: '90', label: '90 days' },
-  { value: '365', label: '1 year' },
-  { value: 'date', label: 'On a date' },
-  { value: 'never', label: 'Never' },
-] as const
+export const expiryChoices = () =>
+  [
+    { value: '30', label: t.keys.day30 },
+    { value: '90', label: t.keys.day90 },
+    { value: '365', label: t.keys.year1 },
+    { value: 'date', label: t.keys.onDate },
+    { value: 'never', label: t.keys.never },
+  ] as const
 
 /** The `expires_at` of a choice. A date is sent as typed: the service validates it. */
 export function expiryOf(choice: string, date: string, nowMs: number): string | null {
@@ -15,10 +17,11 @@ export function expiryOf(choice: string, date: string, nowMs: number): string | 
   return choice === 'date' ? date : inDays(Number(choice), nowMs)
 }
 
-export const overlapChoices = [
-  { value: '0', label: 'None: revoke the old key now' },
-  { value: '3600', label: '1 hour' },
-  { value: '86400', label: '1 day' },
-  { value: '604800', label: '7 days' },
-  { value: '2592000', label: '30 days' },
-] as const
+export const overlapChoices = () =>
+  [
+    { value: '0', label: t.keys.noOverlap },
+    { value: '3600', label: t.keys.hour1 },
+    { value: '86400', label: t.keys.day1 },
+    { value: '604800', label: t.keys.day7 },
+    { value: '2592000', label: t.keys.day30 },
+  ] as const

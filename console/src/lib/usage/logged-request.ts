@@ -1,6 +1,7 @@
 import { type Condition, type Filter, FilterError, parse } from '@quartermaster/filter'
 import { type CollectionName, collections } from '../../api/catalog.ts'
 import type { Row } from '../../api/read.ts'
+import { t } from '../../texts/texts.ts'
 import { adviceOf } from '../advice.ts'
 import { bytesText, grouped, msText } from '../format.ts'
 import { isoTime } from './usage-range.ts'
@@ -72,21 +73,17 @@ export function explanation(row: Row): Explanation {
     const lines = [String(row['error_detail'] ?? ''), adviceFor(code) ?? '']
     return {
       tone: status >= 500 ? 'bad' : 'warn',
-      title: `Rejected with ${status} ${code}`,
-      lines: [
-        ...lines.filter((line) => line !== ''),
-        ...(ms >= slowMs ? [`The response took ${took}.`] : []),
-      ],
+      title: t.requests.rejected(status, code),
+      lines: [...lines.filter((line) => line !== ''), ...(ms >= slowMs ? [t.requests.took(took)] : [])],
     }
   }
   if (row['cached'] === true) {
-    const what = status === 304 ? "the client's copy was still current (304)" : 'the response was cached'
-    const lines = [`Nothing was read from the database: ${what}.`]
-    if (ms >= slowMs)
-      lines.push(`It still took ${took}: the process or the verification of the key was busy.`)
+    const what = status === 304 ? t.requests.current : t.requests.cached
+    const lines = [t.requests.nothingRead(what)]
+    if (ms >= slowMs) lines.push(t.requests.stillTook(took))
     return {
       tone: ms >= slowMs ? 'warn' : 'ok',
-      title: `${ms >= slowMs ? 'Slow' : 'Fast'}: ${took}, cached`,
+      title: t.requests.cachedTitle(ms >= slowMs, took),
       lines,
     }
   }
@@ -94,32 +91,28 @@ export function explanation(row: Row): Explanation {
   if (ms < slowMs) {
     return {
       tone: 'ok',
-      title: `Not slow: ${took}`,
-      lines: [`${read} Requests below ${slowMs} ms are usual.`],
+      title: t.requests.notSlow(took),
+      lines: [t.requests.usual(read, slowMs)],
     }
   }
   const found = causes(row)
-  const lines = found.length > 0 ? found : [busyText]
-  return { tone: 'warn', title: `Slow: ${took}`, lines: [read, ...lines] }
+  const lines = found.length > 0 ? found : [t.requests.busy]
+  return { tone: 'warn', title: t.requests.slow(took), lines: [read, ...lines] }
 }
-
-const busyText =
-  'Nothing in the request itself explains it. The service or its database was busy, or other long queries of the account ran at the same time: 2 of them run, and more wait.'
 
 /** What the sender of the request can do; the advice of the console is about its own requests. */
 function adviceFor(code: string): string | undefined {
-  if (code === 'request_invalid') return 'Open it in the console to see the error at its position.'
-  if (code === 'client_disconnected')
-    return 'The client closed the connection before the response was sent. Its timeout may be too short.'
-  if (code === 'scope_missing') return 'The key lacks the scope. Create a key that has it.'
+  if (code === 'request_invalid') return t.requests.openForPosition
+  if (code === 'client_disconnected') return t.requests.disconnected
+  if (code === 'scope_missing') return t.requests.lacksScope
   return adviceOf(code)
 }
 
 function readText(row: Row): string {
   const records = Number(row['records'])
   const bytes = bytesText(Number(row['bytes']))
-  if (row['method'] === 'POST') return 'It waited until the change was committed.'
-  return `${grouped(records)} ${records === 1 ? 'record was' : 'records were'} read, ${bytes} sent.`
+  if (row['method'] === 'POST') return t.requests.committed
+  return t.requests.read(records, grouped(records), bytes)
 }
 
 function causes(row: Row): string[] {
@@ -127,22 +120,17 @@ function causes(row: Row): string[] {
   const parameters = parametersOf(row)
   const isManage = String(row['path'] ?? '').startsWith('/manage/')
   const found: string[] = []
-  if (records > pageRecordsMax)
-    found.push(`It is an export of ${grouped(records)} records. An export takes as long as the client reads.`)
-  else if (records > manyRecords || Number(row['bytes']) > largeBytes)
-    found.push('The response is large. Request fewer fields, or a smaller limit.')
+  if (records > pageRecordsMax) found.push(t.requests.export(grouped(records)))
+  else if (records > manyRecords || Number(row['bytes']) > largeBytes) found.push(t.requests.large)
   const limit = Number(parameters.get('limit') ?? 10)
   const skipped = (Number(parameters.get('page') ?? 1) - 1) * limit
-  if (skipped >= deepRecords)
-    found.push(
-      `It is a deep page: ${grouped(skipped)} records come before it. To read everything, page with after_id, or use an export.`,
-    )
+  if (skipped >= deepRecords) found.push(t.requests.deep(grouped(skipped)))
   const filter = row['filter']
   if (typeof filter !== 'string') return found
   if (isManage) {
     const isShort = conditionsOf(filter).some(({ field }) => field.text === 'at')
-    const advice = isShort ? '' : ' Add a condition on at to shorten the range.'
-    found.push(`The lists for administrators have no index for filters: every entry is compared.${advice}`)
+    const advice = isShort ? '' : t.requests.shorten
+    found.push(t.requests.noIndex(advice))
     return found
   }
   found.push(...filterCauses(filter))
@@ -152,8 +140,7 @@ function causes(row: Row): string[] {
 function filterCauses(filter: string): string[] {
   const conditions = conditionsOf(filter)
   const texts = [...new Set(conditions.flatMap((condition) => unindexed(condition) ?? []))]
-  const counted =
-    'The total of a filter is counted once, and again after the data changed. The next request with this filter is faster.'
+  const counted = t.requests.counted
   return conditions.length === 0 ? texts : [...texts, counted]
 }
 
@@ -161,10 +148,10 @@ function filterCauses(filter: string): string[] {
 function unindexed({ field, operator, values }: Condition): string | undefined {
   const value = values[0]
   if (operator === '*' && value?.kind === 'text' && value.text.length < searchCharactersMin)
-    return `The search for ${field.text}*${value.text} has fewer than ${searchCharactersMin} characters, which the index of texts needs: every record is compared.`
-  if (operator === '!*') return `The condition ${field.text}!* cannot use an index: every record is compared.`
+    return t.requests.shortSearch(`${field.text}*${value.text}`, searchCharactersMin)
+  if (operator === '!*') return t.requests.notContains(field.text)
   if (operator === '![]' && values.length > excludedValuesMax)
-    return `The condition ${field.text}![…] excludes more than ${excludedValuesMax} values: every record is compared.`
+    return t.requests.manyExcluded(field.text, excludedValuesMax)
   return undefined
 }
 

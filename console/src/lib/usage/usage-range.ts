@@ -1,3 +1,5 @@
+import { t } from '../../texts/texts.ts'
+
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 const dayMs = 24 * hourMs
@@ -12,18 +14,18 @@ export interface Range {
 /** How far back a person can look. The service keeps minutes for 2 days and days for 400. */
 export const rangesOf = {
   minute: [
-    { value: '1h', label: '1 hour', ms: hourMs },
-    { value: '6h', label: '6 hours', ms: 6 * hourMs },
-    { value: '24h', label: '24 hours', ms: dayMs },
-    { value: '48h', label: '2 days', ms: 2 * dayMs },
+    { value: '1h', ms: hourMs },
+    { value: '6h', ms: 6 * hourMs },
+    { value: '24h', ms: dayMs },
+    { value: '48h', ms: 2 * dayMs },
   ],
   day: [
-    { value: '7d', label: '7 days', ms: 7 * dayMs },
-    { value: '30d', label: '30 days', ms: 30 * dayMs },
-    { value: '90d', label: '90 days', ms: 90 * dayMs },
-    { value: '400d', label: '400 days', ms: 400 * dayMs },
+    { value: '7d', ms: 7 * dayMs },
+    { value: '30d', ms: 30 * dayMs },
+    { value: '90d', ms: 90 * dayMs },
+    { value: '400d', ms: 400 * dayMs },
   ],
-} as const satisfies Record<Per, readonly { value: string; label: string; ms: number }[]>
+} as const satisfies Record<Per, readonly { value: string; ms: number }[]>
 
 const defaultRange: Record<Per, string> = { minute: '6h', day: '30d' }
 
@@ -33,7 +35,7 @@ export function perOf(text: string | undefined): Per {
 
 /** The chosen range of this resolution, or its default. */
 export function rangeOf(per: Per, value: string | undefined) {
-  const ranges: readonly { value: string; label: string; ms: number }[] = rangesOf[per]
+  const ranges: readonly { value: string; ms: number }[] = rangesOf[per]
   const found = ranges.find((range) => range.value === value)
   return found ?? ranges.find((range) => range.value === defaultRange[per]) ?? rangesOf[per][0]
 }
@@ -67,9 +69,9 @@ export function intervalOf(per: Per, { fromMs, toMs }: Range): number {
 }
 
 export function intervalText(intervalMs: number): string {
-  if (intervalMs >= dayMs) return 'day'
-  if (intervalMs >= hourMs) return 'hour'
-  return intervalMs === minuteMs ? 'minute' : `${intervalMs / minuteMs} minutes`
+  if (intervalMs >= dayMs) return t.usage.day
+  if (intervalMs >= hourMs) return t.usage.hour
+  return intervalMs === minuteMs ? t.usage.minute : t.usage.minutes(intervalMs / minuteMs)
 }
 
 /** Makes a range larger or smaller around its centre, and moves it by a share of its length, within the full range. */

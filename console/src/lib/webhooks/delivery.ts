@@ -1,5 +1,6 @@
 import { deliveryErrors } from '../../api/delivery-errors.ts'
 import type { Row } from '../../api/read.ts'
+import { t } from '../../texts/texts.ts'
 import { msText } from '../format.ts'
 
 interface Outcome {
@@ -10,15 +11,14 @@ interface Outcome {
 
 /** What the receiver did, by status: the service knows only that it is not 2xx. */
 function statusAdvice(status: number): string {
-  if (status === 401 || status === 403)
-    return 'The receiver does not accept the signature. Check its secret and its clock, and that it verifies the body as it was received, before a framework parses it.'
-  if (status === 404 || status === 405) return 'Check the URL, and that the receiver accepts POST there.'
-  if (status === 410) return 'With 410 the receiver asks for no more messages, so the webhook is disabled.'
-  if (status === 413) return 'A message is up to about 256 KB. Allow larger bodies in the receiver.'
-  if (status === 429) return 'The receiver has a rate limit. Its Retry-After is respected.'
-  if (status >= 300 && status < 400) return 'Redirects are not followed. Use the URL to which it redirects.'
-  if (status >= 500) return 'The receiver failed. Its own log says why.'
-  return 'The receiver rejected the message. Its own log says why.'
+  if (status === 401 || status === 403) return t.webhooks.signature
+  if (status === 404 || status === 405) return t.webhooks.checkUrl
+  if (status === 410) return t.webhooks.gone410
+  if (status === 413) return t.webhooks.tooLarge
+  if (status === 429) return t.webhooks.limited
+  if (status >= 300 && status < 400) return t.webhooks.redirect
+  if (status >= 500) return t.webhooks.receiverFailed
+  return t.webhooks.receiverRejected
 }
 
 export interface Result {
@@ -29,17 +29,18 @@ export interface Result {
 
 /** How a delivery ended, why, and what to do. */
 export function outcomeOf({ status, error, duration_ms: ms }: Result): Outcome {
-  if (error === null) return { tone: 'ok', title: `Delivered with ${status} in ${msText(ms)}`, lines: [] }
-  const { cause, remedy } = deliveryErrors[error] ?? { cause: `It failed with ${error}.`, remedy: '' }
+  if (error === null) return { tone: 'ok', title: t.webhooks.delivered(status, msText(ms)), lines: [] }
+  const { cause, remedy } = t.deliveryErrors[error] ??
+    deliveryErrors[error] ?? { cause: t.webhooks.failedWith(error), remedy: '' }
   if (error === 'status' && status !== null)
     return {
       tone: 'bad',
-      title: `Failed: the receiver responded with ${status} after ${msText(ms)}`,
+      title: t.webhooks.failedStatus(status, msText(ms)),
       lines: [statusAdvice(status)],
     }
   return {
     tone: 'bad',
-    title: `Failed after ${msText(ms)}`,
+    title: t.webhooks.failed(msText(ms)),
     lines: [cause, remedy].filter((line) => line !== ''),
   }
 }
@@ -57,7 +58,7 @@ export function resultOf(row: Row): Result {
 export function requestLines(row: Row, url: string | undefined): string {
   const sentAt = Date.parse(String(row['at'])) - Number(row['duration_ms'])
   return [
-    `POST ${url ?? "the webhook's URL"}`,
+    `POST ${url ?? t.webhooks.itsUrl}`,
     'content-type: application/json; charset=utf-8',
     `webhook-id: ${String(row['message_id'])}`,
     `webhook-timestamp: ${Math.floor(sentAt / 1000)}`,

@@ -1,3 +1,5 @@
+import { t } from '../../texts/texts.ts'
+
 interface Status {
   readonly tone: 'ok' | 'warn' | 'bad'
   readonly title: string
@@ -8,13 +10,12 @@ interface Status {
   readonly isVerified: boolean
 }
 
-const reasons: Readonly<Record<string, string>> = {
-  requested: 'An administrator paused it. Activate it to continue where it stopped.',
-  failing:
-    'Deliveries failed for five days. Repair the receiver, then activate the webhook: it continues where it stopped.',
-  gone: 'The receiver responded with 410. If it is back, activate the webhook.',
-  cursor_expired: 'The data was restored, so the position no longer exists. Replay it, then activate it.',
-  query_invalid: 'A field of its filter or its fields was deleted. Edit the webhook, then activate it.',
+function reasonText(reason: string | null): string {
+  if (reason === 'requested') return t.webhooks.requested
+  if (reason === 'failing') return t.webhooks.failing
+  if (reason === 'gone') return t.webhooks.gone
+  if (reason === 'cursor_expired') return t.webhooks.cursorExpired
+  return reason === 'query_invalid' ? t.webhooks.queryInvalid : t.webhooks.reasonIs(reason)
 }
 
 /** What a webhook does now, and what can be done with it. */
@@ -22,24 +23,24 @@ export function statusOf(status: string, reason: string | null): Status {
   if (status === 'active')
     return {
       tone: 'ok',
-      title: 'Active',
-      text: 'Changes are sent as they happen.',
+      title: t.webhooks.active,
+      text: t.webhooks.activeMeaning,
       activate: undefined,
       isVerified: true,
     }
   if (status === 'pending')
     return {
       tone: 'warn',
-      title: 'Not verified yet',
-      text: 'Nothing is sent before the receiver has returned a signed challenge. Start it with the secret, then activate the webhook.',
-      activate: 'Verify and activate',
+      title: t.webhooks.pending,
+      text: t.webhooks.pendingMeaning,
+      activate: t.webhooks.verify,
       isVerified: false,
     }
   return {
     tone: reason === 'requested' ? 'warn' : 'bad',
-    title: status === 'disabled' ? 'Disabled' : 'Paused',
-    text: reasons[reason ?? ''] ?? `The reason is ${reason}.`,
-    activate: 'Activate',
+    title: status === 'disabled' ? t.webhooks.disabled : t.webhooks.paused,
+    text: reasonText(reason),
+    activate: t.webhooks.activate,
     isVerified: true,
   }
 }

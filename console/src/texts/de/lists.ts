@@ -166,7 +166,7 @@ export const lists: typeof english = {
     isNull: 'ist null',
     isNotNull: 'ist nicht null',
     phrases: { Completions: 'Vorschläge', Diagnostics: 'Fehler', 'No diagnostics': 'Keine Fehler' },
-    noField: (_noun: string, field: string) => `Es gibt hier kein Feld „${field}“.`,
+    noField: (noun: string, field: string) => `${noun}: Es gibt kein Feld „${field}“.`,
     noOperator: (field: string, type: string, operator: string, others: string) =>
       `${field} ist vom Typ ${type}, der den Operator ${operator} nicht hat. Er hat ${others}.`,
   },
@@ -255,6 +255,7 @@ export const lists: typeof english = {
     language: (name: string) => `Sprache: ${name}`,
   },
   help: {
+    ctrl: 'Strg',
     keys: 'Tasten',
     combining: 'Bedingungen verknüpfen',
     operators: 'Operatoren je Typ',

@@ -263,6 +263,7 @@ export const lists = {
     language: (name: string) => `Language: ${name}`,
   },
   help: {
+    ctrl: 'Ctrl',
     keys: 'Keys',
     combining: 'Combining conditions',
     operators: 'Operators of each type',
