@@ -24,6 +24,7 @@ import { onCitus } from './citus/on-citus.ts'
 import { oneTaskEach } from './citus/tasks.ts'
 import { workerFailover } from './citus/worker-failover.ts'
 import { workerStopped } from './citus/worker-stopped.ts'
+import { assistive } from './console/assistive.ts'
 import { axeFindings } from './console/axe.ts'
 import { changes as consoleChanges } from './console/changes.ts'
 import { fieldsAndImport } from './console/fields-and-import.ts'
@@ -33,6 +34,7 @@ import { generatedByJava, generatedClients } from './console/generated-clients.t
 import { grid } from './console/grid.ts'
 import { browse, create, keys, palette, request, usage } from './console/journeys.ts'
 import { keyLifecycle } from './console/keys.ts'
+import { languages } from './console/languages.ts'
 import { loadFailures } from './console/load-failures.ts'
 import { ownFields } from './console/own-fields.ts'
 import { csp, keysNowhere } from './console/secrecy.ts'
@@ -196,9 +198,11 @@ export const suites: Record<string, readonly Check[]> = {
     usageDetails,
     palette,
     loadFailures,
+    languages,
     filterRoundtrip,
     errorOffsets,
     axeFindings,
+    assistive,
     bundleSize,
     firstView,
     scrolling,

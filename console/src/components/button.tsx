@@ -35,7 +35,7 @@ export function Button({
 
 interface IconButtonProps extends ComponentProps<'button'> {
   readonly 'aria-label': string
-  /** 28, 22 and 18 pixels. */
+  /** 28 pixels; `sm` and `xs` have the 24 that a finger needs. */
   readonly size?: 'md' | 'sm' | 'xs'
   readonly variant?: 'default' | 'subtle' | 'transparent'
 }

@@ -9,6 +9,7 @@ import { ChangedList } from '../components/changes/changed-list.tsx'
 import { DeletedList } from '../components/changes/deleted-list.tsx'
 import { Icon } from '../components/icon.tsx'
 import { type ChangesSearch, sinceChoices, sinceTime } from '../lib/changes/since.ts'
+import { usePageTitle } from '../lib/page-title.ts'
 import { t } from '../texts/texts.ts'
 
 const route = getRouteApi('/changes')
@@ -16,6 +17,7 @@ const resources = ['product', 'partner', 'company'] as const
 
 /** What was created, changed and deleted since a time. */
 export function ChangesPage() {
+  usePageTitle(t.pages.changes)
   const search = route.useSearch()
   const navigate = useNavigate()
   const { data: access } = useQuery(accessQuery)

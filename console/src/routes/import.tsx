@@ -8,6 +8,7 @@ import { Done, Running } from '../components/import/result-view.tsx'
 import { ProblemView } from '../components/problem-view.tsx'
 import { grouped } from '../lib/format.ts'
 import { type ImportView, type ResourceName, useImport } from '../lib/import/use-import.ts'
+import { usePageTitle } from '../lib/page-title.ts'
 import { t } from '../texts/texts.ts'
 
 const route = getRouteApi('/import')
@@ -19,6 +20,7 @@ const resources = [
 
 /** A file of records: its columns, what it would change, and what was rejected. */
 export function ImportPage() {
+  usePageTitle(t.pages.import)
   const { resource } = route.useSearch()
   const chosen = resources.find(({ value }) => value === resource) ?? resources[0]
   const navigate = useNavigate()

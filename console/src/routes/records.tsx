@@ -13,6 +13,7 @@ import { withMantine } from '../components/shell/with-mantine.ts'
 import { EmptyState, Outage, OwnFieldsProblem, ProblemState } from '../components/states.tsx'
 import { narrowed } from '../filter/narrowed.ts'
 import { resourceLists } from '../lib/keys/stored-self.ts'
+import { usePageTitle } from '../lib/page-title.ts'
 import { fieldsParameter, moved } from '../lib/records/columns.ts'
 import { unknownOwnNames } from '../lib/records/outdated.ts'
 import { defaultLimit, type RecordsSearch, unknownParameters } from '../lib/records/records-search.ts'
@@ -52,6 +53,7 @@ export function RecordsPage({ name, search }: RecordsPageProps) {
   const view = useRecords(name, search)
   const { collection, query, failure, isReady, go } = view
   const list = failure === null ? view.list : undefined
+  usePageTitle(openedTitle(view), t.pages[name])
   const applyFilter = useCallback(
     (text: string) => go({ filter: text === '' ? undefined : text, page: undefined, record: undefined }),
     [go],
@@ -116,6 +118,13 @@ export function RecordsPage({ name, search }: RecordsPageProps) {
       </Suspense>
     </>
   )
+}
+
+/** The name of the open record, or its id. */
+function openedTitle({ name, search: { record }, selection }: RecordsView): string | undefined {
+  if (record === undefined) return undefined
+  const row = selection.row?.['name']
+  return typeof row === 'string' ? row : `${t.nouns[name].one} ${record}`
 }
 
 interface PartProps {

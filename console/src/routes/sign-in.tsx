@@ -10,11 +10,13 @@ import { LanguageSelect } from '../components/shell/language-select.tsx'
 import { accountOf } from '../lib/account.ts'
 import { adviceOf } from '../lib/advice.ts'
 import { storeSelf } from '../lib/keys/stored-self.ts'
+import { usePageTitle } from '../lib/page-title.ts'
 import { signIn, tryKey } from '../session.ts'
 import { t } from '../texts/texts.ts'
 
 /** Shown in place of any page until there is a key, so that a shared link works after signing in. */
 export function SignInPage() {
+  usePageTitle(t.pages.signIn)
   const queryClient = useQueryClient()
   const router = useRouter()
   const [typed, setTyped] = useState('')

@@ -13,6 +13,7 @@ import { UsageRangeBar } from '../components/usage/usage-range-bar.tsx'
 import { UsageTable } from '../components/usage/usage-table.tsx'
 import { UsageTotals } from '../components/usage/usage-totals.tsx'
 import { grouped } from '../lib/format.ts'
+import { usePageTitle } from '../lib/page-title.ts'
 import { logFilterOf } from '../lib/usage/log-filter.ts'
 import { cachedShareOf, cachedSharesOf, pointsOf, sharesOf, sumOf } from '../lib/usage/usage.ts'
 import {
@@ -51,6 +52,7 @@ interface PartProps {
 }
 
 function Usage() {
+  usePageTitle(t.pages.usage)
   const search = route.useSearch()
   const navigate = useNavigate()
   const go = (change: Partial<UsageSearch>) => void navigate({ to: '.', search: { ...search, ...change } })

@@ -42,8 +42,12 @@ export interface PageOptions {
   readonly key?: string
   readonly scheme?: 'light' | 'dark'
   readonly width?: number
+  readonly height?: number
   /** Default: that of this machine. */
   readonly timezone?: string
+  /** The first language of the browser. Default: English. */
+  readonly locale?: string
+  readonly forcedColors?: 'active'
 }
 
 /** The built console, served by a real service with an account, in Chromium. Records what every page does. */
@@ -112,8 +116,13 @@ export class ConsoleFixture implements Stoppable {
   /** Runs with a new page in a browser profile of its own, signed in unless there is no key. */
   async withPage<T>(options: PageOptions, run: (page: Page) => Promise<T>): Promise<T> {
     const context = await this.browser.newContext({
-      viewport: { width: options.width ?? 1280, height: options.width === 390 ? 844 : 800 },
+      viewport: {
+        width: options.width ?? 1280,
+        height: options.height ?? (options.width === 390 ? 844 : 800),
+      },
       colorScheme: options.scheme ?? 'light',
+      locale: options.locale ?? 'en-GB',
+      forcedColors: options.forcedColors ?? 'none',
       permissions: ['clipboard-read', 'clipboard-write'],
       acceptDownloads: true,
       ...(options.timezone === undefined ? {} : { timezoneId: options.timezone }),
@@ -147,6 +156,19 @@ export class ConsoleFixture implements Stoppable {
       headers: { authorization: `Bearer ${this.key}` },
     })
     return { status: response.status, body: await response.text() }
+  }
+
+  /** Creates something as an administrator, and returns its id. */
+  async post(path: string, body: unknown = {}): Promise<string> {
+    const response = await fetch(`http://127.0.0.1:${this.server.port}${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${this.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+    const text = await response.text()
+    if (!response.ok) throw new Error(`POST ${path}: ${response.status} ${text}`)
+    const { data }: { data: { id?: string; key_id?: string } } = JSON.parse(text)
+    return data.id ?? data.key_id ?? ''
   }
 
   /** Changes a record as an administrator. */

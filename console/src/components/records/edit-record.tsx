@@ -6,6 +6,7 @@ import type { Collection } from '../../api/catalog.ts'
 import { problemFrom, type Read } from '../../api/exchange.ts'
 import { type ResourceName, type Row, recordQuery } from '../../api/read.ts'
 import { changeRecord } from '../../api/write.ts'
+import { focusPanel } from '../../lib/panel-focus.ts'
 import { draftOf, type Merged, mergedWith, patchOf, writableFields } from '../../lib/records/edit.ts'
 import { useSubmit } from '../../lib/submit.ts'
 import { t } from '../../texts/texts.ts'
@@ -104,6 +105,9 @@ function useUnsaved(isChanged: boolean) {
 
 function useFirstField() {
   const form = useRef<HTMLFormElement>(null)
-  useEffect(() => form.current?.querySelector('input')?.focus(), [])
+  useEffect(() => {
+    form.current?.querySelector('input')?.focus()
+    return focusPanel
+  }, [])
   return form
 }

@@ -16,6 +16,7 @@ import type { CollectionName, Field } from '../../api/catalog.ts'
 import type { Row } from '../../api/read.ts'
 import { isNumeric, plainText } from '../../lib/format.ts'
 import { isSortable } from '../../lib/labels.ts'
+import { useIsPrinting } from '../../lib/printing.ts'
 import { readWidths, saveWidths, type Widths, withWidth } from '../../lib/records/column-widths.ts'
 import { columnWidths } from '../../lib/records/columns.ts'
 import { useIdleAfter } from '../../lib/use-idle-after.ts'
@@ -121,6 +122,7 @@ function useVirtualRows(
   { listKey, selected }: Pick<GridProps, 'listKey' | 'selected'>,
 ) {
   const isIdle = useIdleAfter(count > 0)
+  const isPrinting = useIsPrinting()
   const virtualizer = useVirtualizer({
     count,
     getScrollElement: () => scroller.current,
@@ -128,7 +130,8 @@ function useVirtualRows(
     initialRect: { width: innerWidth, height: innerHeight - aroundGrid },
     estimateSize: () => rowHeight,
     // The first view shows fewer rows; the others are added before a person can scroll to them.
-    overscan: isIdle ? overscanRows : 1,
+    // Paper shows all of them.
+    overscan: isPrinting ? count : isIdle ? overscanRows : 1,
     scrollMargin: rowHeight,
     // The header covers the first row's height.
     scrollPaddingStart: rowHeight,

@@ -27,11 +27,9 @@ export const Pager = memo(function Pager({ list, isLoading, limit, onPage, onLim
   }
   return (
     <nav className="foot" aria-label={t.list.pagesNav}>
-      {list === undefined ? (
-        <span>{isLoading && t.common.loading}</span>
-      ) : (
-        <RangeText list={list} limit={limit} />
-      )}
+      <span role="status">
+        {list === undefined ? isLoading && t.common.loading : <RangeText list={list} limit={limit} />}
+      </span>
       <span className="spacer" />
       <label className="row">
         <span className="wide">{t.list.rowsPerPage}</span>

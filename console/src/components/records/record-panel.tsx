@@ -5,6 +5,7 @@ import type { Collection, Field } from '../../api/catalog.ts'
 import { problemFrom, type Read } from '../../api/exchange.ts'
 import { type Row, recordQuery, type Value } from '../../api/read.ts'
 import { labelOf, meaningOf } from '../../lib/labels.ts'
+import { usePanelFocus } from '../../lib/panel-focus.ts'
 import { csvOf } from '../../lib/records/csv.ts'
 import { rowJson } from '../../lib/records/record-json.ts'
 import type { RecordWrite } from '../../lib/records/use-records.ts'
@@ -36,6 +37,7 @@ export interface RecordPanelProps {
 export function RecordPanel(props: RecordPanelProps) {
   const { collection, id, row, onClose, onStep, write } = props
   const query = useQuery(recordQuery(collection.name, id))
+  const heading = usePanelFocus()
   const [saved, setSaved] = useState<Saved>()
   const record = query.data?.body ?? row
   const { one } = t.nouns[collection.name]
@@ -43,7 +45,9 @@ export function RecordPanel(props: RecordPanelProps) {
   return (
     <aside className="panel" aria-label={t.record.panel(one, id)}>
       <header className="panel-head">
-        <h2 title={title}>{title}</h2>
+        <h2 ref={heading} tabIndex={-1} aria-live="polite" title={title}>
+          {title}
+        </h2>
         <Step label={t.record.previous(one)} icon="up" onClick={() => onStep(-1)} />
         <Step label={t.record.next(one)} icon="down" onClick={() => onStep(1)} />
         <Step label={t.common.close} icon="close" onClick={onClose} />
@@ -167,7 +171,7 @@ function FilterBy({ field, value, onFilter }: FilterByProps) {
     <Tooltip label={label} position="left" openDelay={400}>
       <ActionIcon
         className="act"
-        size="xs"
+        size={24}
         variant="subtle"
         color="gray"
         aria-label={label}

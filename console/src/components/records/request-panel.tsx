@@ -3,6 +3,7 @@ import { useState } from 'react'
 import type { Collection } from '../../api/catalog.ts'
 import type { Exchange } from '../../api/exchange.ts'
 import { bytesText, grouped, msText } from '../../lib/format.ts'
+import { usePanelFocus } from '../../lib/panel-focus.ts'
 import type { ListParameters } from '../../lib/records/records-search.ts'
 import { type Format, formats, requestText } from '../../lib/records/request-text.ts'
 import { serverTimingOf, sourceText } from '../../lib/server-timing.ts'
@@ -22,12 +23,15 @@ interface RequestPanelProps {
 
 /** The request of this view for other programs, and what the service sent back. */
 export function RequestPanel({ collection, parameters, exchange, total, onClose }: RequestPanelProps) {
+  const heading = usePanelFocus()
   const [format, setFormat] = useState<Format>('curl')
   const text = requestText(format, location.origin, collection, parameters)
   return (
     <aside className="panel" aria-label={t.list.request}>
       <header className="panel-head">
-        <h2>{t.list.request}</h2>
+        <h2 ref={heading} tabIndex={-1}>
+          {t.list.request}
+        </h2>
         <ActionIcon variant="subtle" color="gray" aria-label={t.common.close} onClick={onClose}>
           <Icon name="close" size={14} />
         </ActionIcon>

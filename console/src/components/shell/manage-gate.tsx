@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { accessQuery } from '../../api/access.ts'
 import { accountOf } from '../../lib/account.ts'
 import { scopes } from '../../lib/keys/scopes.ts'
+import { usePageTitle } from '../../lib/page-title.ts'
 import { signOut } from '../../session.ts'
 import { t } from '../../texts/texts.ts'
 import { Button } from '../button.tsx'
@@ -17,7 +18,11 @@ interface ManageGateProps {
 /** Shows a page for administrators, or how to become one. */
 export function ManageGate({ name: page, children }: ManageGateProps) {
   const { data: access } = useQuery(accessQuery)
-  if (access?.manage !== false) return children
+  return access?.manage === false ? <Closed page={page} /> : children
+}
+
+function Closed({ page }: { readonly page: keyof typeof t.pages }) {
+  usePageTitle(t.pages[page])
   const account = accountOf(location)
   const command = `quartermaster key create --account ${account} --name console --scopes ${scopes.join(',')}`
   return (

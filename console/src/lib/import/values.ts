@@ -26,7 +26,7 @@ export function sentCell({ type }: Field, cell: Cell, notation: Notation): Cell 
 }
 
 /** "1.234,50" → "1234.50" */
-function withPoint(text: string): string {
+export function withPoint(text: string): string {
   return /^-?(?:\d{1,3}(?:\.\d{3})+|\d+)(?:,\d+)?$/.test(text)
     ? text.replaceAll('.', '').replace(',', '.')
     : text

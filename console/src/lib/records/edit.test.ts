@@ -1,5 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { collections, type Field } from '../../api/catalog.ts'
+import { de } from '../../texts/de.ts'
+import { en } from '../../texts/en.ts'
+import { setTexts } from '../../texts/texts.ts'
 import {
   confirmationOf,
   draftOf,
@@ -114,4 +117,19 @@ it('asks for the name of a record, or its id if the name cannot be typed', () =>
   expect(confirmationOf(record)).toEqual({ what: 'name', text: 'Bolt' })
   expect(confirmationOf({ ...record, name: 'x'.repeat(41) })).toEqual({ what: 'ID', text: '7' })
   expect(confirmationOf({ ...record, name: ' ' })).toEqual({ what: 'ID', text: '7' })
+})
+
+it('reads and writes decimals with the sign of the language', () => {
+  setTexts(de)
+  onTestFinished(() => setTexts(en))
+  const fields = collections.product.fields.filter(({ name }) => name === 'list_price')
+  const base = draftOf(fields, { list_price: '1234567.50' })
+  expect(base).toEqual({ list_price: '1234567,50' })
+  for (const [typed, sent] of [
+    ['12,5', '12.5'],
+    ['1.234,50', '1234.50'],
+    ['12.5', '12.5'],
+    ['cheap', 'cheap'],
+  ] as const)
+    expect(patchOf(fields, base, { list_price: typed })).toEqual({ list_price: sent })
 })

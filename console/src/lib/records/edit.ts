@@ -1,6 +1,8 @@
 import type { Collection, Field } from '../../api/catalog.ts'
 import type { Row, Value } from '../../api/read.ts'
+import { t } from '../../texts/texts.ts'
 import { plainText } from '../format.ts'
+import { withPoint } from '../import/values.ts'
 import { localParts } from '../time.ts'
 
 /** A record as a form: the text of each input. Only what a person changed is sent. */
@@ -37,7 +39,8 @@ export function emptyDraft(fields: readonly Field[]): Draft {
 
 function inputText({ type }: Field, value: Value | undefined): string {
   if (type === 'timestamp') return localParts(value)?.join('T') ?? ''
-  return plainText(value)
+  const text = plainText(value)
+  return type === 'decimal' ? text.replace('.', t.decimalSign) : text
 }
 
 /** The members that differ, as the service takes them. */
@@ -67,7 +70,7 @@ function bodyValue({ type, nullable }: Field, text: string): Value {
     }
     case 'decimal':
       // As a text, with every digit.
-      return trimmed
+      return t.decimalSign === ',' ? withPoint(trimmed) : trimmed
     case 'timestamp': {
       const time = new Date(trimmed)
       return Number.isNaN(time.getTime()) ? trimmed : time.toISOString()
