@@ -62,6 +62,7 @@ export function SignInPage() {
           placeholder="qm_…"
           autoComplete="off"
           spellCheck={false}
+          visibilityToggleButtonProps={{ 'aria-label': t.signIn.showKey }}
           data-autofocus
           autoFocus
           value={typed}

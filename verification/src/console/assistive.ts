@@ -101,7 +101,7 @@ export const assistive = journey('assistive', {
   'a decimal is typed with a comma': async ({ page, fixture }) => {
     await page.goto(`${fixture.origin}/console/products?record=9&dialog=edit`)
     const panel = page.getByRole('complementary', { name: 'Produkt 9' })
-    await panel.getByLabel('Preis').fill('1.234,5')
+    await panel.getByRole('textbox', { name: 'Preis' }).fill('1.234,5')
     await panel.getByRole('button', { name: 'Speichern' }).click()
     await panel.getByText('1.234,50').or(panel.getByText('1.234,5')).first().waitFor()
     const { body } = await fixture.get('/api/v1/inventory/product/9?fields=list_price')
@@ -110,7 +110,7 @@ export const assistive = journey('assistive', {
   'English is chosen in the palette': async ({ page }) => {
     await page.getByRole('heading', { level: 1 }).click()
     await page.keyboard.press('Control+k')
-    await page.getByRole('combobox').fill('English')
+    await page.getByRole('combobox', { name: 'Befehle suchen' }).fill('English')
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'Products' }).waitFor()
     expectEqual(await page.evaluate('document.documentElement.lang'), 'en')

@@ -23,6 +23,14 @@ export const views: Readonly<Record<string, View>> = {
     path: '/products?page=99999',
     until: async (page) => await message(page).waitFor(),
   },
+  'a condition': {
+    path: '/products?filter=create_date>=2001-01-01',
+    until: async (page) => {
+      await grid(page)
+      await page.locator('.chip-text').click()
+      await page.getByRole('dialog').getByRole('combobox').first().waitFor()
+    },
+  },
   partners: { path: '/partners', until: grid },
   'change a partner': {
     path: '/partners?record=2&dialog=edit',

@@ -1,6 +1,7 @@
 import { Button, SegmentedControl, TagsInput, TextInput } from '@mantine/core'
 import { DatePicker } from '@mantine/dates'
 import '@mantine/dates/styles.css'
+import 'dayjs/locale/de'
 import { useState } from 'react'
 import type { Collection, Field } from '../../api/catalog.ts'
 import type { Chip } from '../../filter/model.ts'
@@ -127,6 +128,8 @@ function ValueInput({ field, choice, values, onChange }: ValueInputProps) {
         <DatePicker
           size="xs"
           weekendDays={[]}
+          locale={t.locale}
+          ariaLabels={t.filter.calendar}
           value={/^\d{4}-\d\d-\d\d/.test(value) ? value.slice(0, 10) : null}
           onChange={(day) => onChange(day === null ? [] : [day])}
         />

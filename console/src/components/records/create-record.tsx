@@ -50,6 +50,7 @@ export function CreateRecord({ name, collection, onClose, onCreated }: CreateRec
         }}
       >
         <RecordFields
+          name={name}
           fields={fields}
           draft={{ ...empty, ...draft }}
           problem={submit.problem}

@@ -73,7 +73,13 @@ export function EditRecord({ name, collection, id, read, onSaved, onClose }: Edi
         {merged !== undefined && (
           <ConflictView {...merged} noun={t.nouns[collection.name].one} draft={draft} onChange={setTyped} />
         )}
-        <RecordFields fields={fields} draft={draft} problem={submit.problem} onChange={setTyped} />
+        <RecordFields
+          name={name}
+          fields={fields}
+          draft={draft}
+          problem={submit.problem}
+          onChange={setTyped}
+        />
       </div>
       <footer className="panel-actions">
         <Button size="xs" type="submit" loading={submit.isBusy}>

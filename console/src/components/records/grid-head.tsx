@@ -1,7 +1,7 @@
 // biome-ignore-all lint/a11y/useSemanticElements: virtual rows are absolutely positioned, which table elements cannot be
 // biome-ignore-all lint/a11y/useFocusableInteractive: the button in a header has the focus
 import { type PointerEvent, useRef, useState } from 'react'
-import type { Field } from '../../api/catalog.ts'
+import type { CollectionName, Field } from '../../api/catalog.ts'
 import { isNumeric } from '../../lib/format.ts'
 import { labelOf, meaningOf } from '../../lib/labels.ts'
 import { directionOf, nextSort } from '../../lib/records/sort.ts'
@@ -9,6 +9,7 @@ import { t } from '../../texts/texts.ts'
 import { Icon } from '../icon.tsx'
 
 export interface GridHeadProps {
+  readonly name: CollectionName
   readonly fields: readonly Field[]
   /** As in the address. */
   readonly sort: string | undefined
@@ -20,7 +21,8 @@ export interface GridHeadProps {
 }
 
 /** The headers: a click orders, dragging moves, dragging the edge resizes. */
-export function GridHead({ fields, sort, isSortable, onSort, onMoveColumn, onResize }: GridHeadProps) {
+export function GridHead(props: GridHeadProps) {
+  const { name: list, fields, sort, isSortable, onSort, onMoveColumn, onResize } = props
   const [dragged, setDragged] = useState<string>()
   const [over, setOver] = useState<string>()
   return (
@@ -35,7 +37,7 @@ export function GridHead({ fields, sort, isSortable, onSort, onMoveColumn, onRes
               key={name}
               role="columnheader"
               aria-sort={direction}
-              title={`${meaningOf(field)}\n${canSort ? t.list.clickOrDrag : t.list.drag}`}
+              title={`${meaningOf(field, list)}\n${canSort ? t.list.clickOrDrag : t.list.drag}`}
               data-align={isNumeric(type) ? 'end' : undefined}
               data-over={over === name && dragged !== name ? '' : undefined}
               draggable

@@ -77,6 +77,7 @@ export function Grid(props: GridProps) {
     >
       {isRefreshing && <div className="refreshing" />}
       <GridHead
+        name={name}
         fields={fields}
         sort={props.sort}
         isSortable={(field) => isSortable(name, field)}

@@ -1,5 +1,5 @@
 import { Checkbox, NativeSelect, TextInput } from '@mantine/core'
-import type { Field } from '../../api/catalog.ts'
+import type { CollectionName, Field } from '../../api/catalog.ts'
 import type { Problem } from '../../api/exchange.ts'
 import { isNumeric } from '../../lib/format.ts'
 import { labelOf, meaningOf } from '../../lib/labels.ts'
@@ -9,6 +9,7 @@ import { t } from '../../texts/texts.ts'
 import { ProblemView } from '../problem-view.tsx'
 
 interface RecordFieldsProps {
+  readonly name: CollectionName
   readonly fields: readonly Field[]
   readonly draft: Draft
   readonly problem: Problem | undefined
@@ -16,7 +17,7 @@ interface RecordFieldsProps {
 }
 
 /** The inputs of a record, one for each field, with the service's messages. */
-export function RecordFields({ fields, draft, problem, onChange }: RecordFieldsProps) {
+export function RecordFields({ name: list, fields, draft, problem, onChange }: RecordFieldsProps) {
   const isAtField = fields.some(({ name }) => faultsAt(problem, name) !== undefined)
   return (
     <>
@@ -24,6 +25,7 @@ export function RecordFields({ fields, draft, problem, onChange }: RecordFieldsP
       {fields.map((field, index) => (
         <FieldInput
           key={field.name}
+          list={list}
           field={field}
           text={draft[field.name] ?? ''}
           error={faultsAt(problem, field.name)}
@@ -36,6 +38,7 @@ export function RecordFields({ fields, draft, problem, onChange }: RecordFieldsP
 }
 
 interface FieldInputProps {
+  readonly list: CollectionName
   readonly field: Field
   readonly text: string
   readonly error: string | undefined
@@ -43,9 +46,9 @@ interface FieldInputProps {
   readonly onChange: (text: string) => void
 }
 
-function FieldInput({ field, text, error, isFirst, onChange }: FieldInputProps) {
+function FieldInput({ list, field, text, error, isFirst, onChange }: FieldInputProps) {
   const { type, nullable } = field
-  const about = { label: labelOf(field), title: meaningOf(field), error }
+  const about = { label: labelOf(field), title: meaningOf(field, list), error }
   if (type === 'boolean' && !nullable) {
     return (
       <Checkbox

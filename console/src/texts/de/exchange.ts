@@ -30,7 +30,7 @@ export const exchange: typeof english = {
   },
   changes: {
     since: {
-      hour: 'Letzte Stunde',
+      hour: '1 Stunde',
       today: 'Heute',
       yesterday: 'Gestern',
       week: '7 Tage',

@@ -127,6 +127,16 @@ export const lists: typeof english = {
     notAField: 'Kein Feld dieser Liste.',
   },
   filter: {
+    calendar: {
+      previousMonth: 'Vorheriger Monat',
+      nextMonth: 'Nächster Monat',
+      previousYear: 'Vorheriges Jahr',
+      nextYear: 'Nächstes Jahr',
+      previousDecade: 'Vorheriges Jahrzehnt',
+      nextDecade: 'Nächstes Jahrzehnt',
+      monthLevelControl: 'Monat wählen',
+      yearLevelControl: 'Jahr wählen',
+    },
     everyWord: 'Jedes Wort kommt in einem Textfeld vor',
     filter: 'Filter',
     placeholder: (example: string) => `Wörter oder ein Filter wie ${example}`,

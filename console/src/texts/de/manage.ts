@@ -2,6 +2,7 @@ import type { manage as english } from '../en/manage.ts'
 
 export const manage: typeof english = {
   signIn: {
+    showKey: 'Schlüssel anzeigen oder verbergen',
     paste: 'Fügen Sie einen API-Schlüssel ein.',
     rejected:
       'Der Dienst nimmt diesen Schlüssel auf diesem Host nicht an. Prüfen Sie, ob Sie ihn ganz eingefügt haben und ob er zu diesem Konto gehört.',

@@ -129,6 +129,16 @@ export const lists = {
     notAField: 'Not a field of this list.',
   },
   filter: {
+    calendar: {
+      previousMonth: 'Previous month',
+      nextMonth: 'Next month',
+      previousYear: 'Previous year',
+      nextYear: 'Next year',
+      previousDecade: 'Previous decade',
+      nextDecade: 'Next decade',
+      monthLevelControl: 'Choose a month',
+      yearLevelControl: 'Choose a year',
+    },
     everyWord: 'Every word occurs in some text field',
     filter: 'Filter',
     placeholder: (example: string) => `Words, or a filter such as ${example}`,

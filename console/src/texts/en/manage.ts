@@ -1,5 +1,6 @@
 export const manage = {
   signIn: {
+    showKey: 'Show or hide the key',
     paste: 'Paste an API key.',
     rejected:
       'The service does not accept this key on this host. Check that you pasted all of it, and that the key belongs to this account.',
