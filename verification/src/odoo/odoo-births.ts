@@ -7,8 +7,8 @@ import { pairOf } from './odoo-copy.ts'
 import { type OdooPair, polling } from './odoo-pair.ts'
 
 /**
- * Partners are created here while the connector is killed and every tenth response of Odoo to `load` is lost. Each is one partner in
- * Odoo, they are in order, and each record here has the id of its partner.
+ * Partners are created here while the connector is killed and responses of Odoo to `load` are lost. Each is one partner in Odoo, they are in
+ * order, and each record here has the id of its partner.
  */
 export const odooBirths: Check = {
   name: 'odoo_births',
@@ -16,11 +16,11 @@ export const odooBirths: Check = {
   needs: ['odoo'],
   async run(context) {
     const pair = await pairOf(context)
-    const count = context.size(10_000, 100)
+    const [count, kills] = [context.size(10_000, 120), context.size(50, 6)]
     // Declares the fields, so that the check can ask for them.
     await pair.once()
     const random = new Random(context.seed, 3)
-    const lossy = await LossyProxy.start(pair.odoo.access.url, random)
+    const lossy = await LossyProxy.start(pair.odoo.access.url, context.size(0.1, 0.3), random)
     const tag = `Born ${Date.now().toString(36)}`
     try {
       pair.configure(lossy.url, {
@@ -28,17 +28,25 @@ export const odooBirths: Check = {
         polling: { ...polling, hot: 0.5 },
       })
       pair.run()
-      const done = new AbortController()
-      const killing = killUntil(pair, done.signal, random)
-      for (let i = 0; i < count; i++) {
-        await pair.qm.partners.create({ name: `${tag} ${i}`, is_customer: true })
-        await sleep(random.integer(0, 60))
+      const progress = context.progress('kills', kills)
+      let born = 0
+      for (let kill = 0; kill < kills; kill++) {
+        // One in three dies while it starts. The others get to work first, however busy the machine is.
+        const started = new Date().toISOString()
+        if (random.chance(0.67)) await untilRunning(pair, started)
+        const moment = Date.now() + random.integer(0, 2_000)
+        while (born < (count * (kill + 1)) / kills) {
+          await pair.qm.partners.create({ name: `${tag} ${born++}`, is_customer: true })
+          await sleep(random.integer(0, context.size(15, 60)))
+        }
+        await sleep(Math.max(0, moment - Date.now()))
+        await pair.end('SIGKILL')
+        if (kill === 2) pair.loseState()
+        pair.run()
+        progress.step()
       }
-      const left = { filter: `name*"${tag}"&x_odoo_id=null`, limit: 1 } as const
-      const end = Date.now() + 900_000
-      while ((await pair.qm.partners.list(left)).meta.total > 0 && Date.now() < end) await sleep(500)
-      done.abort()
-      const kills = await killing
+      progress.end()
+      await untilNone(pair, tag)
       await pair.end('SIGTERM')
       const faults = await faultsOf(pair, tag, count)
       return {
@@ -52,6 +60,17 @@ export const odooBirths: Check = {
       pair.configure(pair.odoo.access.url)
     }
   },
+}
+
+async function untilRunning(pair: OdooPair, started: string): Promise<void> {
+  const end = Date.now() + 120_000
+  while (!pair.isRunningSince(started) && Date.now() < end) await sleep(100)
+}
+
+async function untilNone({ qm }: OdooPair, tag: string): Promise<void> {
+  const left = { filter: `name*"${tag}"&x_odoo_id=null`, limit: 1 } as const
+  const end = Date.now() + 900_000
+  while ((await qm.partners.list(left)).meta.total > 0 && Date.now() < end) await sleep(500)
 }
 
 async function faultsOf(pair: OdooPair, tag: string, count: number): Promise<string[]> {
@@ -78,32 +97,19 @@ async function faultsOf(pair: OdooPair, tag: string, count: number): Promise<str
   return faults
 }
 
-async function killUntil(pair: OdooPair, done: AbortSignal, random: Random): Promise<number> {
-  for (let kills = 0; ; kills++) {
-    // One in three dies while it starts; the others get to work first, however busy the machine is.
-    const started = new Date().toISOString()
-    while (random.chance(0.97) && !done.aborted && !pair.isRunningSince(started)) await sleep(250)
-    await sleep(random.integer(0, 4_000), undefined, { signal: done }).catch(() => undefined)
-    if (done.aborted) return kills
-    await pair.end('SIGKILL')
-    if (kills === 2) pair.loseState()
-    pair.run()
-  }
-}
-
-/** Between the connector and Odoo: loses every tenth response to `load`, after Odoo has acted. */
+/** Between the connector and Odoo: loses a share of the responses to `load`, after Odoo has acted. */
 class LossyProxy {
   lost = 0
   readonly #server: Server
   readonly #random: Random
 
-  private constructor(target: string, random: Random) {
+  private constructor(target: string, share: number, random: Random) {
     this.#random = random
     const { hostname, port } = new URL(target)
     this.#server = createServer((incoming, outgoing) => {
       const { method, url: path = '', headers } = incoming
       const onward = request({ hostname, port, method, path, headers }, (answer) => {
-        if (path.endsWith('/load') && this.#random.chance(0.1)) {
+        if (path.endsWith('/load') && this.#random.chance(share)) {
           answer.resume()
           answer.once('end', () => {
             this.lost++
@@ -119,8 +125,8 @@ class LossyProxy {
     })
   }
 
-  static async start(target: string, random: Random): Promise<LossyProxy> {
-    const proxy = new LossyProxy(target, random)
+  static async start(target: string, share: number, random: Random): Promise<LossyProxy> {
+    const proxy = new LossyProxy(target, share, random)
     await new Promise<void>((resolve) => proxy.#server.listen(0, '127.0.0.1', resolve))
     return proxy
   }
