@@ -78,6 +78,7 @@ import { noLeak } from './no-leak/no-leak.ts'
 import { odooBirths } from './odoo/odoo-births.ts'
 import { odooCopy } from './odoo/odoo-copy.ts'
 import { odooFirstLoad, odooIdle } from './odoo/odoo-idle.ts'
+import { odooLag } from './odoo/odoo-lag.ts'
 import { sortExact } from './order/sort-exact.ts'
 import { summaryExact } from './order/summary.ts'
 import { printIdentity } from './parser/print-identity.ts'
@@ -244,7 +245,7 @@ export const suites: Record<string, readonly Check[]> = {
   // Conditional writes, and what only accounts have that have configured it.
   fields: [adjustExact, keysOneRecord, declaredFields, declarationsUnderLoad, syncWithoutMapping, cors],
   // The connector next to a real Odoo.
-  odoo: [odooCopy, odooBirths, odooIdle, odooFirstLoad],
+  odoo: [odooIdle, odooFirstLoad, odooLag, odooCopy, odooBirths],
   // What reads many records of an account at once.
   lifecycle: [accountsApplied, operatorScopesRight, accountDeleted],
   order: [sortExact, summaryExact],

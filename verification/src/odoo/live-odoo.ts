@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import type { Random } from '../random.ts'
 
 /** A real Odoo 19 in a chroot, which `verification/odoo/install` builds. It is started if it does not run, and keeps running. */
 
@@ -38,16 +39,19 @@ export class LiveOdoo {
     this.access = access
   }
 
-  static async start(products: number, partners: number): Promise<LiveOdoo> {
-    const run = (script: string) =>
-      promisify(execFile)('bash', [join(scripts, script)], {
-        env: { ...process.env, WORKERS: '3', PRODUCTS: String(products), PARTNERS: String(partners) },
+  /** With at least so many products: some thousands by the ORM, with stock and variants, and clones of one of them by SQL. */
+  static async start(products: number): Promise<LiveOdoo> {
+    const run = (script: string, ...args: readonly string[]) =>
+      promisify(execFile)('bash', [join(scripts, script), ...args], {
+        env: { ...process.env, WORKERS: '3', PRODUCTS: '2000', PARTNERS: '5000' },
         maxBuffer: 1 << 24,
       })
     await run('start')
     const odoo = new LiveOdoo(JSON.parse(readFileSync(join(folder, 'odoo.json'), 'utf8')))
-    if (Number(await odoo.read('product.product', 'search_count', { domain: [] })) < products / 2)
-      await run('seed')
+    const count = Number(await odoo.read('product.product', 'search_count', { domain: [] }))
+    if (count < 1_000) await run('seed')
+    const wanted = Number(process.env['ODOO_PRODUCTS'] ?? products)
+    if (count < wanted) await run('grow', String(wanted))
     return odoo
   }
 
@@ -100,13 +104,20 @@ export class LiveOdoo {
       readFileSync(join(folder, file), 'utf8').trim(),
     )
     let ticks = 0
-    for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    for (const pid of processes()) {
       const fields = statOf(pid)
       // Times of children that have ended are part of those of their parent.
       if (roots.includes(pid)) ticks += sum(fields.slice(11, 15))
       else if (roots.includes(fields[1] ?? '')) ticks += sum(fields.slice(11, 13))
     }
     return ticks / 100
+  }
+
+  /** SIGKILL for one of the processes that respond. Odoo starts another one. */
+  killWorker(random: Random): void {
+    const master = readFileSync(join(folder, 'odoo.pid'), 'utf8').trim()
+    const workers = processes().filter((pid) => statOf(pid)[1] === master)
+    if (workers.length > 0) process.kill(Number(random.pick(workers)), 'SIGKILL')
   }
 
   async #call(key: string, model: string, method: string, args: object): Promise<unknown> {
@@ -132,6 +143,10 @@ export class LiveOdoo {
       }
     }
   }
+}
+
+function processes(): readonly string[] {
+  return readdirSync('/proc').filter((name) => /^\d+$/.test(name))
 }
 
 /** What follows the name of the program: state, parent, … */

@@ -32,8 +32,7 @@ export const odooBirths: Check = {
       let born = 0
       for (let kill = 0; kill < kills; kill++) {
         // One in three dies while it starts. The others get to work first, however busy the machine is.
-        const started = new Date().toISOString()
-        if (random.chance(0.67)) await untilRunning(pair, started)
+        if (random.chance(0.67)) await pair.untilRunning()
         const moment = Date.now() + random.integer(0, 2_000)
         while (born < (count * (kill + 1)) / kills) {
           await pair.qm.partners.create({ name: `${tag} ${born++}`, is_customer: true })
@@ -60,11 +59,6 @@ export const odooBirths: Check = {
       pair.configure(pair.odoo.access.url)
     }
   },
-}
-
-async function untilRunning(pair: OdooPair, started: string): Promise<void> {
-  const end = Date.now() + 120_000
-  while (!pair.isRunningSince(started) && Date.now() < end) await sleep(100)
 }
 
 async function untilNone({ qm }: OdooPair, tag: string): Promise<void> {

@@ -18,8 +18,8 @@ import { OdooWriter } from './odoo-writer.ts'
 export const pairOf = shared((context) => OdooPair.start(context))
 
 /**
- * People write to a real Odoo, with transactions that commit up to a minute late, while the connector is killed again and again, and
- * twice loses its state. When all have ended and the polls have passed, every record here is that of Odoo. The usual rule, which
+ * People write to a real Odoo, with transactions that commit up to a minute late, while the connector, the service and workers of Odoo are
+ * killed again and again, and the connector twice loses its state. When all have ended and the polls have passed, every record here is that of Odoo. The usual rule, which
  * follows the same writes, must differ.
  */
 export const odooCopy: Check = {
@@ -42,7 +42,16 @@ export const odooCopy: Check = {
     // It is awaited below, and must not end the process before.
     following.catch(() => undefined)
     const late = [0, 1].map((number) => odoo.late(number, seconds, holds))
-    const killing = killUntil(pair, until, context.size(200, 6), new Random(context.seed, 2))
+    const times = [context.size(200, 6), context.size(20, 2), context.size(20, 2)] as const
+    pair.run()
+    const killing = Promise.all([
+      atRandom(until, times[0], new Random(context.seed, 2), (time) =>
+        killConnector(pair, time === Math.ceil(times[0] / 3) || time === Math.ceil((2 * times[0]) / 3)),
+      ),
+      atRandom(until, times[1], new Random(context.seed, 5), () => pair.killService()),
+      atRandom(until, times[2], new Random(context.seed, 6), () => odoo.killWorker(random)),
+    ])
+    killing.catch(() => undefined)
     await writer.run(until, rate, 4)
     const kills = await killing
     const lateWrites = (await Promise.all(late)).reduce((total, one) => total + one, 0)
@@ -57,9 +66,9 @@ export const odooCopy: Check = {
     return {
       value: `${found.faults.length} of ${found.records}; control ${found.control}`,
       ok: found.faults.length === 0 && found.control > 0,
-      samples: Math.min(found.records, writes, lateWrites, kills),
+      samples: Math.min(found.records, writes, lateWrites, ...kills),
       note: [
-        `${writes} writes in ${seconds} s (${refused} refused), ${lateWrites} in late transactions, ${kills} kills`,
+        `${writes} writes in ${seconds} s (${refused} refused), ${lateWrites} in late transactions; ${kills.join(', ')} kills of the connector, the service and workers of Odoo`,
         JSON.stringify(counts),
         ...found.faults.slice(0, 20),
       ].join('\n'),
@@ -67,18 +76,26 @@ export const odooCopy: Check = {
   },
 }
 
-/** Kills the connector at random moments, and starts it again. Returns the number of kills. */
-async function killUntil(pair: OdooPair, until: number, kills: number, random: Random): Promise<number> {
-  const pauseMs = (until - Date.now()) / kills
-  pair.run()
-  for (let kill = 1; kill <= kills; kill++) {
+/** Does this so many times at random moments. Returns how often it was done. */
+async function atRandom(
+  until: number,
+  times: number,
+  random: Random,
+  act: (time: number) => Promise<void> | void,
+): Promise<number> {
+  const pauseMs = (until - Date.now()) / times
+  for (let time = 1; time <= times; time++) {
     await sleep(random.integer(0, Math.floor(1.8 * pauseMs)))
-    await pair.end('SIGKILL')
-    if (kill === Math.ceil(kills / 3) || kill === Math.ceil((2 * kills) / 3)) pair.loseState()
-    pair.run()
-    if (Date.now() > until) return kill
+    if (Date.now() > until) return time - 1
+    await act(time)
   }
-  return kills
+  return times
+}
+
+async function killConnector(pair: OdooPair, isStateLost: boolean): Promise<void> {
+  await pair.end('SIGKILL')
+  if (isStateLost) pair.loseState()
+  pair.run()
 }
 
 /** Two late scans and two sweeps, on a machine that may be busy. */

@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { Quartermaster } from '../../../client/src/index.ts'
 import { type Records, recordsOf } from '../../../connectors/sync/src/records.ts'
 import type { Context } from '../check.ts'
-import { Service } from '../service.ts'
+import { type ServerProcess, Service } from '../service.ts'
 import { LiveOdoo, type OdooRow } from './live-odoo.ts'
 
 const program = fileURLToPath(new URL('../../../connectors/odoo/bin/quartermaster-odoo.js', import.meta.url))
@@ -30,26 +31,29 @@ export class OdooPair {
   readonly qm: Quartermaster<'number', typeof fields>
   readonly key: string
   readonly #service: Service
+  readonly #server: ServerProcess
   readonly #baseUrl: string
   #child: ChildProcess | undefined
   #text = ''
+  #startedAt = 0
 
-  private constructor(odoo: LiveOdoo, service: Service, key: string, port: number) {
+  private constructor(odoo: LiveOdoo, service: Service, key: string, server: ServerProcess) {
     this.odoo = odoo
     this.key = key
     this.#service = service
-    this.#baseUrl = `http://127.0.0.1:${port}`
+    this.#server = server
+    this.#baseUrl = `http://127.0.0.1:${server.port}`
     this.qm = new Quartermaster({ baseUrl: this.#baseUrl, apiKey: key, fields })
     this.configure(odoo.access.url)
   }
 
   static async start(context: Context): Promise<OdooPair> {
-    const odoo = await LiveOdoo.start(context.size(20_000, 2_000), context.size(5_000, 500))
+    const odoo = await LiveOdoo.start(context.size(20_000, 2_000))
     const service = await Service.start()
     try {
       const key = await service.account(account)
-      const { port } = await service.serve({ QUARTERMASTER_DEFAULT_ACCOUNT: account })
-      return new OdooPair(odoo, service, key, port)
+      const server = await service.serve({ QUARTERMASTER_DEFAULT_ACCOUNT: account })
+      return new OdooPair(odoo, service, key, server)
     } catch (error) {
       await service.stop()
       throw error
@@ -88,6 +92,7 @@ export class OdooPair {
       stdio: ['ignore', 'ignore', 'pipe'],
     })
     this.#text = ''
+    this.#startedAt = Date.now()
     child.stderr.setEncoding('utf8').on('data', (text: string) => (this.#text += text))
     running.add(child)
     child.once('exit', () => running.delete(child))
@@ -114,14 +119,23 @@ export class OdooPair {
     this.#child = undefined
   }
 
-  /** Whether a connector that was started after this time has done a round. */
-  isRunningSince(time: string): boolean {
-    try {
-      const { status } = JSON.parse(readFileSync(this.statePath, 'utf8'))
-      return status.phase === 'running' && status.startedAt > time
-    } catch {
-      return false
+  /** Until the connector that was started last has done a round. */
+  async untilRunning(): Promise<void> {
+    for (const end = Date.now() + 300_000; Date.now() < end; await sleep(100)) {
+      try {
+        const { status } = JSON.parse(readFileSync(this.statePath, 'utf8'))
+        if (status.phase === 'running' && Date.parse(status.startedAt) > this.#startedAt) return
+      } catch {
+        // It has not written its state yet.
+      }
     }
+    throw new Error(`quartermaster-odoo does not run:\n${this.#text}`)
+  }
+
+  /** SIGKILL for the service, which is then started again. */
+  async killService(): Promise<void> {
+    await this.#server.kill()
+    await this.#server.start()
   }
 
   loseState(): void {
