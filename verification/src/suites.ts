@@ -77,8 +77,10 @@ import { operatorScopesRight } from './lifecycle/operator-scopes.ts'
 import { noLeak } from './no-leak/no-leak.ts'
 import { odooBirths } from './odoo/odoo-births.ts'
 import { odooCopy } from './odoo/odoo-copy.ts'
+import { odooGuards } from './odoo/odoo-guards.ts'
 import { odooFirstLoad, odooIdle } from './odoo/odoo-idle.ts'
 import { odooLag } from './odoo/odoo-lag.ts'
+import { odooMemory } from './odoo/odoo-memory.ts'
 import { sortExact } from './order/sort-exact.ts'
 import { summaryExact } from './order/summary.ts'
 import { printIdentity } from './parser/print-identity.ts'
@@ -245,7 +247,7 @@ export const suites: Record<string, readonly Check[]> = {
   // Conditional writes, and what only accounts have that have configured it.
   fields: [adjustExact, keysOneRecord, declaredFields, declarationsUnderLoad, syncWithoutMapping, cors],
   // The connector next to a real Odoo.
-  odoo: [odooIdle, odooFirstLoad, odooLag, odooCopy, odooBirths],
+  odoo: [odooIdle, odooFirstLoad, odooLag, odooGuards, odooCopy, odooBirths, odooMemory],
   // What reads many records of an account at once.
   lifecycle: [accountsApplied, operatorScopesRight, accountDeleted],
   order: [sortExact, summaryExact],

@@ -24,6 +24,8 @@ interface Access {
   readonly database: string
   readonly api_key: string
   readonly writer_api_key: string
+  /** Its database, as a superuser. */
+  readonly pg: string
 }
 
 /** If the check ends with an error, no shell must outlive it. */

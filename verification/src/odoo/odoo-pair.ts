@@ -9,7 +9,9 @@ import type { Context } from '../check.ts'
 import { type ServerProcess, Service } from '../service.ts'
 import { LiveOdoo, type OdooRow } from './live-odoo.ts'
 
-const program = fileURLToPath(new URL('../../../connectors/odoo/bin/quartermaster-odoo.js', import.meta.url))
+export const connectorProgram = fileURLToPath(
+  new URL('../../../connectors/odoo/bin/quartermaster-odoo.js', import.meta.url),
+)
 const account = 'connected'
 const running = new Set<ChildProcess>()
 process.once('exit', () => {
@@ -87,7 +89,7 @@ export class OdooPair {
   /** Starts `quartermaster-odoo run`. */
   run(...args: readonly string[]): ChildProcess {
     const config = ['--config', join(this.#service.folder, 'odoo.json'), '--state', this.statePath]
-    const child = spawn(process.execPath, [program, 'run', ...config, ...args], {
+    const child = spawn(process.execPath, [connectorProgram, 'run', ...config, ...args], {
       env: { ...process.env, ODOO_KEY: this.odoo.access.api_key, QUARTERMASTER_KEY: this.key },
       stdio: ['ignore', 'ignore', 'pipe'],
     })
@@ -102,9 +104,13 @@ export class OdooPair {
 
   /** Runs it until it ends by itself. */
   async once(): Promise<void> {
-    const child = this.run('--once')
-    const code = await new Promise<number | null>((resolve) => child.once('close', resolve))
+    const code = await this.onceCode()
     if (code !== 0) throw new Error(`quartermaster-odoo exited with ${code}:\n${this.#text}`)
+  }
+
+  async onceCode(): Promise<number | null> {
+    const child = this.run('--once')
+    return await new Promise((resolve) => child.once('close', resolve))
   }
 
   /** Throws if the connector has ended by itself. */
@@ -136,6 +142,14 @@ export class OdooPair {
   async killService(): Promise<void> {
     await this.#server.kill()
     await this.#server.start()
+  }
+
+  get state(): string {
+    return readFileSync(this.statePath, 'utf8')
+  }
+
+  set state(text: string) {
+    writeFileSync(this.statePath, text)
   }
 
   loseState(): void {
