@@ -3,9 +3,10 @@ import { Stop, table, undeclared } from '@quartermaster/sync'
 import type { Config } from './config.ts'
 import { type Connected, keyWarningDays } from './connect.ts'
 import { givenFields } from './load-births.ts'
-import { declarationsOf, type Mapping } from './mapping.ts'
+import type { Mapping } from './mapping.ts'
 import { OdooError } from './odoo-api.ts'
 import { touchSourcesOf } from './touch.ts'
+import { declarationsFor, updatedFields } from './write-updates.ts'
 
 type Line = readonly [what: string, found: string, verdict: string]
 
@@ -22,12 +23,12 @@ export async function check(
     ['API key', keyText(keyExpires), keyVerdict(keyExpires)],
     ...(await reads(connected)),
     ...(await currencies(connected)),
-    await target(connected),
+    await target(config, connected),
     ...(await back(config, connected)),
   ]
   print(table(lines))
   for (const mapping of mappings) print(`\n${mappingText(mapping)}`)
-  const faults = mappings.flatMap((mapping) => mapping.faults.map((fault) => `${mapping.resource}.${fault}`))
+  const faults = faultsOf(config, mappings)
   for (const fault of faults) print(`FAULT  ${fault}\n`)
   const isFine = faults.length === 0 && lines.every(([, , verdict]) => !verdict.startsWith('FAULT'))
   print(isFine ? '\nA run can start. `plan` shows what it would write.\n' : '\nA run would stop.\n')
@@ -81,9 +82,9 @@ async function currencies({ api, context, mappings }: Connected): Promise<Line[]
   return [['currencies', String(count), verdict]]
 }
 
-async function target({ qm, mappings }: Connected): Promise<Line> {
+async function target(config: Config, { qm, mappings }: Connected): Promise<Line> {
   try {
-    const { missing, wrong } = await undeclared(qm, mappings.flatMap(declarationsOf))
+    const { missing, wrong } = await undeclared(qm, declarationsFor(config, mappings))
     const names = missing.map(({ resource, name }) => `${resource}.${name}`).join(', ')
     if (wrong.length > 0) return ['Quartermaster', wrong.join(' '), 'FAULT: map to other names']
     return ['Quartermaster', names === '' ? 'all fields are declared' : `run declares ${names}`, 'ok']
@@ -94,13 +95,22 @@ async function target({ qm, mappings }: Connected): Promise<Line> {
   }
 }
 
-async function back({ back: wanted }: Config, { api, mappings }: Connected): Promise<Line[]> {
-  if (wanted === undefined) return [['way back', 'off', 'ok']]
+async function back(config: Config, { api, mappings }: Connected): Promise<Line[]> {
   const partner = mappings.find(({ resource }) => resource === 'partner')
-  const fields = partner === undefined ? [] : givenFields(partner).map(({ spec }) => spec.field)
-  const mayCreate = await api.call('res.partner', 'has_access', { operation: 'create' })
-  const verdict = mayCreate === true ? 'ok' : 'FAULT: the user may not create res.partner'
-  return [['way back', `new partners with ${fields.join(', ')}`, verdict]]
+  if (config.back === undefined || partner === undefined) return [['way back', 'off', 'ok']]
+  const verdictOf = async (operation: 'create' | 'write') =>
+    (await api.call('res.partner', 'has_access', { operation })) === true
+      ? 'ok'
+      : `FAULT: the user may not ${operation} res.partner`
+  const lines: Line[] = []
+  if (config.back.create) {
+    const names = givenFields(partner).map(({ spec }) => spec.field)
+    lines.push(['way back', `new partners with ${names.join(', ')}`, await verdictOf('create')])
+  }
+  const updated = updatedFields(config, partner).fields.map(({ spec }) => spec.field)
+  if (updated.length > 0)
+    lines.push(['way back', `changes of ${updated.join(', ')}`, await verdictOf('write')])
+  return lines
 }
 
 function mappingText({ resource, model, domain, fields, leftOut }: Mapping): string {
@@ -115,9 +125,16 @@ function mappingText({ resource, model, domain, fields, leftOut }: Mapping): str
   return head + table(rows, '  ') + leftOut.map((one) => `  left out: ${one}\n`).join('')
 }
 
+function faultsOf(config: Config, mappings: readonly Mapping[]): readonly string[] {
+  return mappings.flatMap((mapping) => [
+    ...mapping.faults.map((fault) => `${mapping.resource}.${fault}`),
+    ...(mapping.resource === 'partner' ? updatedFields(config, mapping).faults : []),
+  ])
+}
+
 /** A run does not start with a mapping that has faults. */
-export function requireValid(mappings: readonly Mapping[]): void {
-  const faults = mappings.flatMap((mapping) => mapping.faults.map((fault) => `${mapping.resource}.${fault}`))
+export function requireValid(config: Config, mappings: readonly Mapping[]): void {
+  const faults = faultsOf(config, mappings)
   if (faults.length > 0)
     throw new Stop('mapping_invalid', faults.join(' '), 'Correct the configuration; check shows every field.')
 }

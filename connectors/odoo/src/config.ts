@@ -26,8 +26,14 @@ export interface Config {
   }
   readonly quartermaster: { readonly url: string }
   readonly resources: Partial<Record<ResourceName, ResourceConfig>>
-  /** Whether partners created here go to Odoo, and which. */
-  readonly back: { readonly filter: string | undefined } | undefined
+  /** What goes to Odoo: partners created here, which match the filter, and changes of these fields of partners. */
+  readonly back:
+    | {
+        readonly create: boolean
+        readonly filter: string | undefined
+        readonly update: readonly string[]
+      }
+    | undefined
   readonly polling: Polling
 }
 
@@ -128,8 +134,19 @@ function specOf(json: unknown, at: string, faults: string[]): FieldSpec {
 
 function backOf(json: unknown, faults: string[]): Config['back'] {
   if (json === undefined || json === false) return undefined
-  if (json === true) return { filter: undefined }
-  return { filter: new Members(json, 'back.partner', faults, ['filter']).text('filter') }
+  if (json === true) return { create: true, filter: undefined, update: [] }
+  const members = new Members(json, 'back.partner', faults, ['create', 'filter', 'update'])
+  const [create, update] = [members.of('create') ?? true, members.of('update') ?? []]
+  if (typeof create !== 'boolean') faults.push('back.partner.create is not true or false.')
+  if (!Array.isArray(update) || !update.every((name) => typeof name === 'string')) {
+    faults.push('back.partner.update is not a list of fields.')
+    return undefined
+  }
+  return {
+    create: create === true,
+    filter: members.of('filter') === undefined ? undefined : members.text('filter'),
+    update,
+  }
 }
 
 /** The members of a JSON object. Each fault is added to `faults`, and a value of the right type is returned nevertheless. */

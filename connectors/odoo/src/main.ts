@@ -6,11 +6,11 @@ import { check, requireValid } from './check.ts'
 import { type Config, ConfigInvalid, readConfigFile } from './config.ts'
 import { type Connected, type Credentials, connect } from './connect.ts'
 import { keyField } from './default-mapping.ts'
-import { declarationsOf } from './mapping.ts'
 import { OdooError } from './odoo-api.ts'
 import { OdooSource } from './odoo-source.ts'
 import { run } from './run.ts'
 import { planText, statusText } from './show.ts'
+import { declarationsFor } from './write-updates.ts'
 
 const usage = `quartermaster-odoo keeps a Quartermaster account in step with an Odoo.
 
@@ -127,8 +127,8 @@ function showStatus(path: string, io: Io): number {
 
 async function plan(config: Config, credentials: Credentials): Promise<string> {
   const { api, qm, context, mappings } = await connect(config, credentials)
-  requireValid(mappings)
-  const { missing } = await undeclared(qm, mappings.flatMap(declarationsOf))
+  requireValid(config, mappings)
+  const { missing } = await undeclared(qm, declarationsFor(config, mappings))
   const isMissing = (resource: string, name: string) =>
     missing.some((one) => one.resource === resource && one.name === name)
   const plans = []
@@ -144,7 +144,7 @@ async function plan(config: Config, credentials: Credentials): Promise<string> {
 
 /** The number of partners that a run would create in Odoo; undefined if it creates none. */
 async function birthsOf({ back }: Config, qm: Connected['qm'], isNew: boolean): Promise<number | undefined> {
-  if (back === undefined) return undefined
+  if (back?.create !== true) return undefined
   const own = [
     ...(isNew ? [] : [`${keyField}=null`]),
     ...(back.filter === undefined ? [] : [`(${back.filter})`]),

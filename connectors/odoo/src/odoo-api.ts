@@ -61,6 +61,13 @@ export class OdooApi implements Clock {
     return called
   }
 
+  /** The same, but without another attempt if the response is lost. */
+  callOnce(model: string, method: string, args: object): Promise<ReturnType<typeof JSON.parse>> {
+    const called = this.#last.then(() => this.#call(`/json/2/${model}/${method}`, args, 1))
+    this.#last = called.catch(() => undefined)
+    return called
+  }
+
   /** The major version: 19. */
   async version(): Promise<number> {
     const response = await this.#fetch('/json/version', { method: 'GET' })
@@ -76,13 +83,13 @@ export class OdooApi implements Clock {
     }
   }
 
-  async #call(path: string, args: object): Promise<unknown> {
+  async #call(path: string, args: object, attempts = attemptsMax): Promise<unknown> {
     for (let attempt = 1; ; attempt++) {
       const began = performance.now()
       try {
         return await this.#attempt(path, args)
       } catch (error) {
-        if (!(error instanceof SourceUnavailable) || attempt >= attemptsMax) throw error
+        if (!(error instanceof SourceUnavailable) || attempt >= attempts) throw error
       } finally {
         const took = performance.now() - began
         this.#count++

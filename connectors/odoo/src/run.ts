@@ -5,8 +5,8 @@ import type { Config } from './config.ts'
 import { type Credentials, connect, guard, mappingFor } from './connect.ts'
 import { keyField } from './default-mapping.ts'
 import { givenFields, LoadBirths } from './load-births.ts'
-import { declarationsOf } from './mapping.ts'
 import { OdooSource } from './odoo-source.ts'
+import { agreedField, declarationsFor, updatedFields, WriteUpdates } from './write-updates.ts'
 
 export interface RunArguments {
   readonly statePath: string
@@ -28,8 +28,8 @@ export async function run(config: Config, credentials: Credentials, options: Run
   try {
     const connected = await connect(config, credentials)
     const { api, qm, context, mappings } = connected
-    requireValid(mappings)
-    const declared = await declareFields(qm, mappings.flatMap(declarationsOf))
+    requireValid(config, mappings)
+    const declared = await declareFields(qm, declarationsFor(config, mappings))
     if (declared.length > 0) log(`declared ${declared.join(', ')}`)
     const partner = mappingFor(mappings, 'partner')
     const connector = new Connector(
@@ -42,12 +42,20 @@ export async function run(config: Config, credentials: Credentials, options: Run
         })),
         recordsOf: (resource) => recordsOf(qm, resource),
         births:
-          config.back === undefined || partner === undefined
+          config.back?.create !== true || partner === undefined
             ? undefined
             : {
                 target: new LoadBirths(api, partner, context),
                 fields: [...givenFields(partner).map(({ name }) => name), 'create_date'],
                 filter: config.back.filter,
+              },
+        updates:
+          partner === undefined || (config.back?.update.length ?? 0) === 0
+            ? undefined
+            : {
+                target: new WriteUpdates(api, partner, context),
+                fields: updatedFields(config, partner).fields,
+                agreedField,
               },
         guard: (state) => guard(connected, config, state, log),
         calls: () => api.calls,

@@ -10,6 +10,7 @@ export function statusText(status: Status): string {
       `${status.calls.count}, ${status.calls.seconds.toFixed(1)} s since ${status.startedAt}`,
     ],
     ['created in Odoo', String(status.births.given)],
+    ['changes sent to Odoo', String(status.updates.sent)],
   ])
   const columns = [
     '',
@@ -34,7 +35,14 @@ export function statusText(status: Status): string {
     one.lags.length === 0 ? '–' : `${(percentile(one.lags, 0.95) ?? 0).toFixed(1)} s`,
   ])
   const refused = Object.entries(status.births.refused).map(([id, fault]) => [`partner ${id}`, fault])
-  return `${head}\n${table([columns, ...rows])}${refused.length === 0 ? '' : `\nNot created in Odoo:\n${table(refused)}`}`
+  const conflicts = Object.entries(status.updates.conflicts).map(([id, text]) => [`partner ${id}`, text])
+  const list = (title: string, lines: string[][]) =>
+    lines.length === 0 ? '' : `\n${title}:\n${table(lines)}`
+  return [
+    `${head}\n${table([columns, ...rows])}`,
+    list('Not created in Odoo', refused),
+    list('Changed on both sides, by the id in Odoo', conflicts),
+  ].join('')
 }
 
 export function planText(plans: readonly Plan[], births: number | undefined): string {

@@ -125,6 +125,9 @@ export class StandIn {
         return found().map((row) => pick(row, args.fields))
       case 'read':
         return this.#read(model, args.ids, args.fields)
+      case 'write':
+        for (const id of args.ids) this.write(model, id, args.vals)
+        return true
       case 'load':
         return this.#load(args.fields, args.data)
       case 'get_metadata':

@@ -8,6 +8,7 @@ import {
   Unauthenticated,
 } from '@quartermaster/client'
 import { Births, type BirthTarget } from './births.ts'
+import { BothWays, type UpdateTarget } from './both-ways.ts'
 import { Copy } from './copy.ts'
 import { Poller } from './poller.ts'
 import type { Polling } from './polling.ts'
@@ -34,6 +35,10 @@ export interface ConnectorParts {
         readonly fields: readonly string[]
         readonly filter: string | undefined
       }
+    | undefined
+  /** Fields of partners whose changes here go to the source. */
+  readonly updates:
+    | { readonly target: UpdateTarget; readonly fields: readonly Field[]; readonly agreedField: string }
     | undefined
   /** Throws a Stop if the source is another one than that of the state. Called at the start and with each sweep. */
   readonly guard: (state: State) => Promise<void>
@@ -73,6 +78,7 @@ export class Connector {
     this.#state = options.acceptDatabase ? { ...state, identity: {}, resources: {} } : state
     // They come again only when they are changed.
     Object.assign(this.status.births.refused, state.status?.births.refused)
+    Object.assign(this.status.updates.conflicts, state.status?.updates?.conflicts)
     this.#state.status = this.status
     this.#pollers = parts.sources.map(({ source, fields }) => {
       const { resource } = source
@@ -80,7 +86,7 @@ export class Connector {
       const status = newResourceStatus()
       this.#state.resources[resource] = position
       this.status.resources[resource] = status
-      const copy = new Copy(parts.recordsOf(resource), parts.keyField, fields)
+      const copy = this.#copyOf(resource, fields)
       return new Poller(source, copy, { state: position, status }, parts.clock, {
         polling: parts.polling,
         deletesAccepted: options.deletesAccepted,
@@ -95,6 +101,14 @@ export class Connector {
             parts.births.target,
             { state: this.#state, status: this.status, save: () => this.#save() },
           )
+  }
+
+  #copyOf(resource: ResourceName, fields: readonly Field[]): Copy {
+    const { keyField, recordsOf, updates } = this.#parts
+    const records = recordsOf(resource)
+    if (updates === undefined || resource !== 'partner') return new Copy(records, keyField, fields)
+    const bothWays = new BothWays(records, { keyField, ...updates }, updates.target, this.status)
+    return new Copy(records, keyField, [...fields, { name: updates.agreedField, kind: 'text' }], bothWays)
   }
 
   async run(): Promise<void> {

@@ -1,5 +1,6 @@
 import { CursorExpired } from '@quartermaster/client'
 import { linkRecord } from './births.ts'
+import type { BothWays, Settled } from './both-ways.ts'
 import type { RecordHere, Records } from './records.ts'
 import { decimalText, type Field, type Key, printOf, type SourceRow, type Value } from './values.ts'
 
@@ -10,6 +11,9 @@ export interface Applied {
   /** The rows that were written, in their order. */
   readonly written: readonly SourceRow[]
 }
+
+/** Ids of one lookup by a filter. */
+const idsPerRead = 50
 
 /** A row that the service did not accept. It is sent again when it changes, and by each rolling sweep. */
 export interface Rejection {
@@ -29,19 +33,26 @@ export class Copy {
   readonly #records: Records
   readonly #keyField: string
   readonly #fields: readonly Field[]
+  readonly #bothWays: BothWays | undefined
   readonly #prints = new Map<Key, number>()
   /** The feed names deleted records by their id only. */
   readonly #keys = new Map<number, Key>()
   #cursor: string | undefined
 
-  constructor(records: Records, keyField: string, fields: readonly Field[]) {
+  constructor(records: Records, keyField: string, fields: readonly Field[], bothWays?: BothWays) {
     this.#records = records
     this.#keyField = keyField
     this.#fields = fields
+    this.#bothWays = bothWays
   }
 
   get size(): number {
     return this.#prints.size
+  }
+
+  /** Records whose changes here have been sent to the source. */
+  get sent(): number {
+    return this.#bothWays?.sent ?? 0
   }
 
   keys(): ReadonlySet<Key> {
@@ -106,36 +117,60 @@ export class Copy {
 
   /** Writes the rows that differ from what is here. */
   async apply(rows: readonly SourceRow[], { again = false } = {}): Promise<Applied> {
-    const prints = new Map(rows.map((row) => [row.key, printOf(this.#fields, row.values)]))
-    const changed = rows.filter(({ key }) => {
-      const print = prints.get(key)
-      return this.#prints.get(key) !== print && (again || this.rejected.get(key)?.print !== print)
-    })
+    const all = this.#bothWays === undefined ? rows : rows.map((row) => this.#bothWays?.agreed(row) ?? row)
+    const changed = await this.#changed(all, again)
     if (changed.length === 0) return { compared: rows.length, inserted: 0, updated: 0, written: [] }
-    const refused = new Map<Key, Rejection>()
+    const refused = new Map<Key, Rejection & { readonly isOutdated: boolean }>()
     const { inserted, updated } = await this.#records.upsert(
-      changed.map((row) => this.#rowHere(row)),
+      changed.map((one) => this.#rowHere(one)),
       {
         key: this.#keyField,
-        onRejected: ({ row, field, reason }) =>
-          refused.set(Reflect.get(row, this.#keyField), { field, reason }),
+        onRejected: ({ row, field, reason, code }) =>
+          refused.set(Reflect.get(row, this.#keyField), {
+            field,
+            reason,
+            isOutdated: code === 'changed' || code === 'record_unknown',
+          }),
       },
     )
-    for (const { key } of changed) {
-      const [print, rejection] = [prints.get(key) ?? 0, refused.get(key)]
-      if (rejection !== undefined) this.rejected.set(key, { ...rejection, print })
-      else {
-        this.#prints.set(key, print)
-        this.rejected.delete(key)
-      }
+    for (const { row, print } of changed) {
+      const rejection = refused.get(row.key)
+      if (rejection === undefined) {
+        this.#prints.set(row.key, print)
+        this.rejected.delete(row.key)
+      } else if (!rejection.isOutdated) this.rejected.set(row.key, { ...rejection, print })
+      // Somebody has changed the record since it was read. The feed names it, and it is read again.
     }
-    const written = changed.filter(({ key }) => !refused.has(key))
+    const written = changed.filter(({ row }) => !refused.has(row.key)).map(({ row }) => row)
     return { compared: rows.length, inserted, updated, written }
   }
 
-  /** Gives a record that was born here its key. If it no longer exists, the row of the source becomes a new one. */
-  async adopt(id: number, key: Key): Promise<void> {
-    await linkRecord(this.#records, this.#keyField, id, key)
+  async #changed(
+    rows: readonly SourceRow[],
+    again: boolean,
+  ): Promise<readonly (Settled & { readonly print: number })[]> {
+    const printed = (one: Settled) => ({ ...one, print: printOf(this.#fields, one.row.values) })
+    const isChanged = ({ row: { key }, print }: ReturnType<typeof printed>) =>
+      this.#prints.get(key) !== print && (again || this.rejected.get(key)?.print !== print)
+    const changed = rows.map((row) => printed({ row })).filter(isChanged)
+    if (this.#bothWays === undefined || changed.length === 0) return changed
+    const settled = await this.#bothWays.settle(
+      changed.map(({ row }) => row),
+      (key) => this.has(key),
+    )
+    return settled.map(printed).filter(isChanged)
+  }
+
+  /** Gives records that were born here their keys. If one no longer exists, the row of the source becomes a new one. */
+  async adopt(born: readonly { readonly id: number; readonly key: Key }[]): Promise<void> {
+    for (let at = 0; at < born.length; at += idsPerRead) {
+      const part = born.slice(at, at + idsPerRead)
+      const found = new Set<number>()
+      const filter = part.map(({ id }) => `id=${id}`).join('|')
+      for await (const { id } of this.#records.all({ fields: ['id'], filter })) found.add(id)
+      for (const { id, key } of part)
+        if (found.has(id)) await linkRecord(this.#records, this.#keyField, id, key)
+    }
   }
 
   async remove(keys: readonly Key[]): Promise<number> {
@@ -189,9 +224,10 @@ export class Copy {
       this.sample.push([key, Math.floor(Date.parse(born) / 1000)])
   }
 
-  #rowHere({ key, values }: SourceRow): object {
+  #rowHere({ row: { key, values }, etag }: Settled): object {
     const sent = this.#fields.map(({ name, kind }) => [name, sentValue(kind, values[name] ?? null)])
-    return { [this.#keyField]: key, ...Object.fromEntries(sent) }
+    const condition = etag === undefined ? {} : { $if_match: etag }
+    return { [this.#keyField]: key, ...Object.fromEntries(sent), ...condition }
   }
 }
 

@@ -1,4 +1,5 @@
 export { Births, type BirthTarget, type Given } from './births.ts'
+export { BothWays, type UpdateTarget } from './both-ways.ts'
 export { Connector, type ConnectorParts, type RunOptions, SourceUnavailable } from './connector.ts'
 export { Copy } from './copy.ts'
 export { type Declaration, declareFields, undeclared } from './declare.ts'

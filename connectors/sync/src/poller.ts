@@ -8,6 +8,8 @@ import type { Key, SourceRow } from './values.ts'
 
 const newestKept = 50
 const keysPerRead = 1_000
+/** Missing records of which the source is asked whether they are gone, before it is asked for all of them. */
+const proofSample = 200
 
 export interface PollerOptions {
   readonly polling: Polling
@@ -170,9 +172,9 @@ export class Poller {
   }
 
   async #again(keys: readonly Key[]): Promise<void> {
-    const before = this.status.updated + this.status.inserted
+    const before = this.status.updated + this.status.inserted - this.copy.sent
     await this.#readKeys(keys)
-    this.status.overwritten += this.status.updated + this.status.inserted - before
+    this.status.overwritten += this.status.updated + this.status.inserted - this.copy.sent - before
   }
 
   async #readKeys(keys: readonly Key[]): Promise<void> {
@@ -186,9 +188,7 @@ export class Poller {
 
   async #apply(rows: readonly SourceRow[], { again = false, isTimed = false } = {}): Promise<void> {
     const ours = rows.filter(({ key, isByUs }) => isByUs === true && !this.copy.has(key))
-    if (ours.length > 0)
-      for (const { id, key } of (await this.source.born?.(ours.map((row) => row.key))) ?? [])
-        await this.copy.adopt(id, key)
+    if (ours.length > 0) await this.copy.adopt((await this.source.born?.(ours.map((row) => row.key))) ?? [])
     const { compared, inserted, updated, written } = await this.copy.apply(rows, { again })
     const { status } = this
     status.compared += compared
@@ -211,26 +211,44 @@ export class Poller {
   async #remove(absent: readonly Key[], known: number): Promise<void> {
     // Before anything is deleted: in a restored database, what was created after the backup is missing.
     await this.verifyNewest()
-    const { gone, hidden } = await this.source.missing(absent)
-    const { resource } = this.source
     const limit = deletesMax(known) + this.#deletesAccepted
-    if (hidden.length > limit)
-      throw new Stop(
-        'rights_shrank',
-        `The source still has ${hidden.length} of ${known} ${resource} records, but no longer shows them: it has taken rights or a company from the connector's user.`,
-        `Give the rights back. Or pass --allow-deletes ${hidden.length} once: the records stay here, without changes.`,
-      )
+    // A proof costs the source two queries for each record, so whether too many are missing is first asked of some of them.
+    if (absent.length > limit && absent.length > proofSample)
+      await this.#prove(spread(absent), absent, known, limit)
+    const { gone, hidden } = await this.#prove(absent, absent, known, limit)
     this.status.hidden = hidden.length
-    if (gone.length > limit)
-      throw new Stop(
-        'too_many_deletes',
-        `${gone.length} of ${known} ${resource} records no longer exist in the source, and ${limit} is the most that is deleted without asking.`,
-        `Look at them with plan. If they are to be deleted here, pass --allow-deletes ${gone.length} once.`,
-      )
     this.status.deleted += await this.copy.remove(gone)
     if (gone.length > deletesMax(known)) this.#deletesAccepted = 0
     this.state.newest = this.state.newest.filter(([key]) => !gone.includes(key))
   }
+
+  /** Which of the keys are gone, and which hidden. Stops if that is too many, or would be for all that are absent. */
+  async #prove(keys: readonly Key[], absent: readonly Key[], known: number, limit: number) {
+    const found = await this.source.missing(keys)
+    const share = absent.length / keys.length
+    const [gone, hidden] = [found.gone, found.hidden].map((one) => Math.round(one.length * share))
+    const about = share > 1 ? 'about ' : ''
+    const { resource } = this.source
+    if (hidden !== undefined && hidden > limit)
+      throw new Stop(
+        'rights_shrank',
+        `The source still has ${about}${hidden} of ${known} ${resource} records, but no longer shows them: it has taken rights or a company from the connector's user.`,
+        `Give the rights back. Or pass --allow-deletes ${absent.length} once: the records stay here, without changes.`,
+      )
+    if (gone !== undefined && gone > limit)
+      throw new Stop(
+        'too_many_deletes',
+        `${about}${gone} of ${known} ${resource} records no longer exist in the source, and ${limit} is the most that is deleted without asking.`,
+        `Look at them with plan. If they are to be deleted here, pass --allow-deletes ${absent.length} once.`,
+      )
+    return found
+  }
+}
+
+/** Some of the keys, from all parts of the list. */
+function spread(keys: readonly Key[]): readonly Key[] {
+  const every = Math.ceil(keys.length / proofSample)
+  return keys.filter((_, at) => at % every === 0)
 }
 
 const restoredWayOn =
@@ -244,16 +262,28 @@ function restored({ resource }: Source, { key }: SourceRow, what: string): Stop 
   )
 }
 
-/** Every row, the next page requested while the caller writes this one. */
+/** Pages that are read while the caller writes: on a busy machine, both sides pause now and then. */
+const pagesAhead = 3
+
+/** Every row. The next pages are requested while the caller writes this one. */
 export async function* pagesOf(source: Source): AsyncGenerator<readonly SourceRow[], void, undefined> {
-  let page = source.after(undefined)
-  for (;;) {
-    const { rows, isLast } = await page
-    const last = rows.at(-1)
-    if (isLast || last === undefined) return yield rows
-    page = source.after(last.key)
+  let last: ReturnType<Source['after']> = source.after(undefined)
+  const ahead = [last]
+  const request = () => {
+    last = last.then(async (page) => {
+      const key = page.rows.at(-1)?.key
+      return page.isLast || key === undefined ? { rows: [], isLast: true } : await source.after(key)
+    })
     // If the caller stops before this page is awaited, its failure must not become an unhandled rejection.
-    page.catch(() => undefined)
+    last.catch(() => undefined)
+    ahead.push(last)
+  }
+  for (;;) {
+    while (ahead.length < pagesAhead) request()
+    const page = await ahead.shift()
+    if (page === undefined) return
+    const { rows, isLast } = page
     yield rows
+    if (isLast) return
   }
 }

@@ -5,6 +5,7 @@ export interface Rejected {
   readonly row: object
   readonly field: string
   readonly reason: string
+  readonly code?: string | undefined
 }
 
 export type RecordChange =

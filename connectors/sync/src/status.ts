@@ -30,6 +30,8 @@ export interface Status {
   problem: string | null
   /** Records created here that are in the source now, and those that it did not accept, with the reason by id. */
   births: { given: number; refused: Record<string, string> }
+  /** Changes of fields sent to the source, and records whose fields were changed on both sides, by key. */
+  updates: { sent: number; conflicts: Record<string, string> }
   /** Calls to the source, and the seconds that they took. */
   calls: { count: number; seconds: number }
   resources: Partial<Record<ResourceName, ResourceStatus>>
@@ -45,6 +47,7 @@ export function newStatus(): Status {
     updatedAt: now,
     problem: null,
     births: { given: 0, refused: {} },
+    updates: { sent: 0, conflicts: {} },
     calls: { count: 0, seconds: 0 },
     resources: {},
   }
@@ -119,6 +122,8 @@ export function metricsOf(status: Status): string {
   )
   metric('counter', 'births_total', [['', status.births.given]])
   metric('gauge', 'births_refused', [['', Object.keys(status.births.refused).length]])
+  metric('counter', 'updates_total', [['', status.updates.sent]])
+  metric('gauge', 'conflicts', [['', Object.keys(status.updates.conflicts).length]])
   metric('counter', 'source_calls_total', [['', status.calls.count]])
   metric('counter', 'source_seconds_total', [['', Math.round(status.calls.seconds * 1000) / 1000]])
   return `${lines.join('\n')}\n`
