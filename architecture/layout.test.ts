@@ -91,8 +91,10 @@ const mayImport: Record<string, readonly string[]> = {
     'observability',
     'base',
   ],
+  erasure: ['fields', 'writes', 'accounts', 'postgres', 'query', 'catalog', 'observability', 'base'],
   archive: ['fields', 'writes', 'lists', 'accounts', 'postgres', 'query', 'catalog', 'observability', 'base'],
   http: [
+    'erasure',
     'scheduler',
     'fields',
     'webhooks',
@@ -111,6 +113,7 @@ const mayImport: Record<string, readonly string[]> = {
   processes: ['http', 'accounts', 'observability', 'base'],
   cli: [
     'citus',
+    'erasure',
     'fields',
     'archive',
     'processes',

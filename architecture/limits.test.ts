@@ -20,6 +20,7 @@ const readers = [
   'service.ts',
   // Commands that are processes of their own. `doctor` counts the connections of services with the defaults.
   'cli/commands/changes-command.ts',
+  'cli/commands/erase-command.ts',
   'cli/commands/webhook-command.ts',
   'cli/doctor/checks/database.ts',
   'cli/doctor/checks/replicas.ts',

@@ -22,6 +22,8 @@ interface Upserted<R> {
 /** `removed`: the record has changed and does not match the filter. You may not have it. */
 interface Gone {
   readonly change: 'deleted' | 'removed'
+  /** The record was erased: remove its values from logs, backups and copies, too. Only with `deleted`. */
+  readonly erased?: true
 }
 
 interface SentBase {

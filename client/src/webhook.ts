@@ -13,7 +13,7 @@ interface EventBase<T extends string, D> {
 /** A change as a webhook sends it. Ignore one whose version is lower than that of the record that you have. */
 export type DeliveredChange<R> = { readonly id: number; readonly version: number } & (
   | { readonly change: 'created' | 'updated'; readonly record: R }
-  | { readonly change: 'deleted' | 'removed' }
+  | { readonly change: 'deleted' | 'removed'; readonly erased?: true }
 )
 
 interface Changes<R> {

@@ -13,6 +13,8 @@ import { Batches } from './batches/batches.ts'
 import { ChangeFeed } from './changes/change-feed.ts'
 import { FeedWaiters } from './changes/waiters.ts'
 import { type Config, writeRoleOf } from './config/config.ts'
+import { wasErasedSince } from './erasure/erasure.ts'
+import { ErasureSweep } from './erasure/erasure-sweep.ts'
 import { Definitions } from './fields/definitions.ts'
 import { FieldSweep } from './fields/field-sweep.ts'
 import { ValueIndexes } from './fields/value-indexes.ts'
@@ -150,7 +152,11 @@ async function createParts(
   const bulk = bulkOf(config, database, limits, replicas)
   const counts = new BackgroundCounts(readMsMax, emit)
   const keyVerifier = new KeyVerifier(database, emit, limits, replicas !== undefined)
-  const sweeps = [new JournalSweep(database, limits), new FieldSweep(database, limits)]
+  const sweeps = [
+    new JournalSweep(database, limits),
+    new FieldSweep(database, limits),
+    new ErasureSweep(database, limits),
+  ]
   const activity = new Activity(database, emit, limits, sweeps)
   const waiters = new FeedWaiters(database, limits)
   const sharedCounters = sharedCountersOf(config, emit, worker?.counters)
@@ -285,14 +291,21 @@ export function webhooksOf(
 /** Exports and batches have connections of their own. */
 function bulkOf(
   config: Config,
-  { primary }: Database,
+  database: Database,
   limits: Limits,
   replicas: Replicas | undefined,
 ): { exports: Exports; batches: Batches } {
+  const { primary } = database
   const identity = identityOf(config)
   const msMax = config.QUARTERMASTER_EXPORT_MS_MAX
   return {
-    exports: new Exports(primary, { ...identity, msMax, limits, replicas }),
+    exports: new Exports(primary, {
+      ...identity,
+      msMax,
+      limits,
+      replicas,
+      isErased: wasErasedSince(database),
+    }),
     batches: new Batches(primary, { ...identity, role: identity.writeRole, limits }),
   }
 }

@@ -15,7 +15,7 @@ import { isReady } from './is-ready.ts'
 const program = fileURLToPath(new URL('../../server/bin/quartermaster.js', import.meta.url))
 
 export const allScopes =
-  'product:read,product:write,partner:read,partner:create,partner:write,company:read,company:write,account:manage'
+  'product:read,product:write,partner:read,partner:create,partner:write,partner:erase,company:read,company:write,account:manage'
 
 /** Rate limits that no check reaches: requests are still counted, but none is rejected. */
 export const unlimited = {

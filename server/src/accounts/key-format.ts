@@ -7,6 +7,7 @@ export const scopes = [
   'partner:read',
   'partner:create',
   'partner:write',
+  'partner:erase',
   'company:read',
   'company:write',
   'account:manage',
@@ -14,7 +15,7 @@ export const scopes = [
 
 export type Scope = (typeof scopes)[number]
 
-/** Every set of scopes, by the bits of its members: all accepted keys share these 256. */
+/** Every set of scopes, by the bits of its members: all accepted keys share these 512. */
 const scopeSets: readonly ReadonlySet<Scope>[] = Array.from(
   { length: 2 ** scopes.length },
   (_, bits) => new Set(scopes.filter((_scope, i) => (bits & (1 << i)) !== 0)),

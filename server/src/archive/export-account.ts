@@ -10,6 +10,7 @@ import { identifier, join, sql, value } from '../sql.ts'
 import { version } from '../version.ts'
 import {
   type ArchiveEnd,
+  ArchiveError,
   type ArchiveStart,
   type ArchiveTable,
   archiveFormat,
@@ -33,6 +34,7 @@ export async function* exportAccount(
   await client.query(client.beginText('isolation level repeatable read read only'))
   await client.query(archiveSettings)
   const account = await accountNamed(client, name)
+  const { rows: now } = await client.query<{ at: Date }>('select now() as at')
   progress.records = await recordsOf(client, account)
   const sha256 = createHash('sha256')
   const start: ArchiveStart = {
@@ -52,12 +54,25 @@ export async function* exportAccount(
     }
   }
   await client.query('commit')
+  await rejectErased(client, account, now[0]?.at)
   yield line({ $end: { rows: progress.rows, sha256: sha256.digest('hex') } satisfies ArchiveEnd })
 
   function hashed(chunk: Buffer): Buffer {
     sha256.update(chunk)
     return chunk
   }
+}
+
+/** The snapshot may have what was erased since. Without its last line the archive is not complete. */
+async function rejectErased(client: pg.ClientBase, { accountId }: Account, since?: Date): Promise<void> {
+  const { rows } = await client.query(
+    'select from erasure where account_id = $1 and requested_at >= $2 limit 1',
+    [accountId, since],
+  )
+  if (rows.length > 0)
+    throw new ArchiveError(
+      'A record was erased while the account was exported. Delete the file, and export it again.',
+    )
 }
 
 function line(content: object): Buffer {

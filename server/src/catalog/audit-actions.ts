@@ -21,4 +21,6 @@ export const auditActions = [
   'field.create',
   'field.change',
   'field.delete',
+  'record.erase',
+  'record.erased',
 ] as const

@@ -58,6 +58,7 @@ export function program(loaded: LoadedConfig): Command {
     command.addCommand(commands(config))
   command.commandsGroup('Data:')
   addDataCommands(command, config)
+  addEraseCommand(command, config)
   command.addCommand(typesCommand())
   command.commandsGroup('Database:')
   addChangesCommand(command, config)
@@ -224,6 +225,23 @@ function addDataCommands(command: Command, config: Config): void {
         process.exitCode = await exportCommand({ ownerUrl: url, resource, ...options, stdout, stderr })
       },
     )
+}
+
+function addEraseCommand(command: Command, config: Config): void {
+  command
+    .command('erase <id>')
+    .description('erase a partner with every trace of its values; can be killed and repeated')
+    .addOption(account())
+    .addOption(
+      new Option('--value <text>', 'also search logs for this text, such as an earlier address; repeatable')
+        .argParser((text: string, previous: readonly string[]) => [...previous, text])
+        .default([], 'none'),
+    )
+    .addOption(json())
+    .action(async (id: string, options: { account: string; value: readonly string[]; json?: boolean }) => {
+      const { eraseCommand } = await import('./commands/erase-command.ts')
+      await eraseCommand(config, id, options)
+    })
 }
 
 function addChangesCommand(command: Command, config: Config): void {

@@ -153,6 +153,9 @@ export const limits = {
   /** Counting the rows takes 2 ms for before-images and 200 ms for tombstones, so it is done less often; in a bulk write, always. */
   countImagesVersions: 256,
   countTombstonesVersions: 65_536,
+  /** Rows that one step of an erasure searches in one transaction, about 20 ms, and erasures that a sweep continues. */
+  erasureStepRows: 2_000,
+  erasuresOfSweep: 20,
   requestIdCharactersMax: 128,
 
   keyNameCharactersMax: 100,

@@ -6,6 +6,10 @@
 export const defaultLimits = {
   /** Interval of the sweep for expired before-images and tombstones, which visits `journalSweepAccounts`. */
   journalSweepMs: 60_000,
+  /** Interval at which processes continue erasures. */
+  erasureSweepMs: 5_000,
+  /** From the request to erase a record to the last search: requests in flight end, and processes write their logs. */
+  erasureSettleMs: 20_000,
   /** From this number of records on, filters on declared fields use the table of values: evaluating fewer takes 2 ms. */
   indexedRecordsMin: 2_000,
   /** Interval at which request log, usage and last use of keys are written. */

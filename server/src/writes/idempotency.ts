@@ -1,3 +1,4 @@
+import type { ResourceName } from '../catalog/resources.ts'
 import { Failure } from '../errors/errors.ts'
 import { limits } from '../limits/limits.ts'
 import type { Database } from '../postgres/database.ts'
@@ -11,6 +12,8 @@ export interface Idempotency {
   readonly key: string
   /** SHA-256 of the request: another request with the same key is rejected. */
   readonly requestHash: Buffer
+  /** Of the record that is written. */
+  readonly resource: ResourceName
 }
 
 /** From which the response to a write is built, also for a retry. */
@@ -34,6 +37,8 @@ interface ClaimRow {
   readonly status: WriteResult['status'] | null
   readonly etag: string | null
   readonly body: string | null
+  /** Whether the record was erased after the write. */
+  readonly erased: boolean
 }
 
 /** Runs a write in a transaction. With a key, the write runs once, and its result is stored in the same transaction. */
@@ -77,6 +82,12 @@ async function claimed(
 ): Promise<Written> {
   const [claim] = await transaction.run<ClaimRow>(claimStatement(scope, idempotency))
   if (claim?.record_id != null) {
+    if (claim.erased) {
+      throw new Failure(
+        'idempotency_mismatch',
+        'This Idempotency-Key was used for a record that was erased. Nothing was written.',
+      )
+    }
     if (claim.same === true) {
       await transaction.run(confirmStatement(scope, idempotency))
       const { record_id: id, status, etag, body: record } = claim
@@ -108,11 +119,13 @@ class Raced extends Failure {
 }
 
 /** Tries to lock the key until the end of the transaction, and reads the result that is stored for it. */
-function claimStatement(scope: AccountScope, { key, requestHash }: Idempotency): Statement {
+function claimStatement(scope: AccountScope, { key, requestHash, resource }: Idempotency): Statement {
   const accountId = value(scope.accountId)
   const keyValue = value(key)
   return sql`select pg_try_advisory_xact_lock(hashtextextended(${keyValue}::text, ${accountId}::bigint)) as free,
-  k.record_id, k.request_hash = ${value(requestHash)}::bytea as same, k.status, k.etag, k.body
+  k.record_id, k.request_hash = ${value(requestHash)}::bytea as same, k.status, k.etag, k.body,
+  exists (select from erasure e where e.account_id = ${accountId}::bigint and e.resource = coalesce(k.resource, ${value(resource)}::text)
+    and e.id = k.record_id and e.requested_at >= k.created_at) as erased
 from (select 1) one
 left join idempotency k on k.account_id = ${accountId}::bigint and k.key = ${keyValue}::text
   and k.created_at > now() - make_interval(hours => ${value(limits.idempotencyHours)}::int)`.statement(
@@ -138,15 +151,15 @@ where account_id = ${value(scope.accountId)}::bigint and key = ${value(key)}::te
  */
 function storeStatement(
   scope: AccountScope,
-  { key, requestHash }: Idempotency,
+  { key, requestHash, resource }: Idempotency,
   { id, status, etag, record }: WriteResult,
 ): Statement {
-  return sql`insert into idempotency as k (account_id, key, request_hash, record_id, status, etag, body)
+  return sql`insert into idempotency as k (account_id, key, request_hash, record_id, status, etag, body, resource)
 values (${value(scope.accountId)}::bigint, ${value(key)}::text, ${value(requestHash)}::bytea, ${value(id)}::bigint,
-  ${value(status)}::smallint, ${value(etag)}::text, ${value(record)}::text)
+  ${value(status)}::smallint, ${value(etag)}::text, ${value(record)}::text, ${value(resource)}::text)
 on conflict (account_id, key) do update
   set request_hash = excluded.request_hash, record_id = excluded.record_id, created_at = excluded.created_at,
-    status = excluded.status, etag = excluded.etag, body = excluded.body
+    status = excluded.status, etag = excluded.etag, body = excluded.body, resource = excluded.resource
   where k.created_at at time zone 'UTC' <= excluded.created_at at time zone 'UTC' - make_interval(hours => ${constant(limits.idempotencyHours)})
 returning 1 as stored`.statement('idempotency')
 }

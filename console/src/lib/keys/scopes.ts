@@ -5,6 +5,7 @@ export const scopes = [
   'partner:read',
   'partner:create',
   'partner:write',
+  'partner:erase',
   'company:read',
   'company:write',
   'account:manage',

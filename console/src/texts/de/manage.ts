@@ -79,6 +79,10 @@ export const manage: typeof english = {
     'partner:read': { label: 'Partner lesen', text: 'Listen, Datensätze und Exporte.' },
     'partner:create': { label: 'Partner anlegen', text: 'Ohne partner:read kann er sie nicht lesen.' },
     'partner:write': { label: 'Partner ändern', text: 'Anlegen, ändern, löschen.' },
+    'partner:erase': {
+      label: 'Partner unwiderruflich entfernen',
+      text: 'Löscht eine Person mit allen Spuren in Protokollen. Nur über die API.',
+    },
     'company:read': { label: 'Firmen lesen', text: 'Listen, Datensätze und Exporte.' },
     'company:write': { label: 'Firmen ändern', text: 'Anlegen, ändern, löschen.' },
     'account:manage': {

@@ -77,6 +77,10 @@ export const manage = {
     'partner:read': { label: 'Read partners', text: 'Lists, records and exports.' },
     'partner:create': { label: 'Create partners', text: 'Without partner:read it cannot read them.' },
     'partner:write': { label: 'Change partners', text: 'Create, change, delete.' },
+    'partner:erase': {
+      label: 'Erase partners',
+      text: 'Delete a person with every trace in logs. Only over the API.',
+    },
     'company:read': { label: 'Read companies', text: 'Lists, records and exports.' },
     'company:write': { label: 'Change companies', text: 'Create, change, delete.' },
     'account:manage': {

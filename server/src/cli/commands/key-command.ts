@@ -9,7 +9,7 @@ import type { JsonOption } from './account-command.ts'
 import { changeAccount } from './change-account.ts'
 
 /** What an integration needs that reads. The scopes to change records and to manage the account must be requested explicitly. */
-export const defaultScopes = scopes.filter((scope) => scope !== 'account:manage' && !scope.endsWith(':write'))
+export const defaultScopes = scopes.filter((scope) => scope.endsWith(':read') || scope === 'partner:create')
 
 interface AccountOption extends JsonOption {
   readonly account: string

@@ -144,6 +144,12 @@ export function accessFor(request: FastifyRequest): Access {
   throw new Failure('scope_missing', `This request needs the scope ${names}, which the key does not have.`)
 }
 
+/** If the route has several scopes and the request needs this one. */
+export function requireScope({ scopes }: Access, scope: Scope): void {
+  if (scopes.has(scope)) return
+  throw new Failure('scope_missing', `This request needs the scope ${scope}, which the key does not have.`)
+}
+
 /** Also has the tally of the route's resource. */
 export function verifiedFor(request: FastifyRequest): Verified & { readonly tally: Tally } {
   const access = accessFor(request)

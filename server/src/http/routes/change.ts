@@ -1,4 +1,5 @@
 import type { Resource } from '../../catalog/resources.ts'
+import { isErasable } from '../../erasure/places.ts'
 import { Failure } from '../../errors/errors.ts'
 import { parseNoParameters } from '../../query/list-request.ts'
 import { deleteRecord, patchRecord } from '../../writes/change-record.ts'
@@ -20,6 +21,7 @@ import { bodyOf, mergePatchMediaType } from '../request/body.ts'
 import { ifMatchOf } from '../request/headers.ts'
 import { sendDeleted, sendPatched } from '../respond.ts'
 import { bodyProperties, etagOfRecord, idempotencyOf, recordValues } from './create.ts'
+import { eraseParameter, eraseText, erasingHandler } from './erase.ts'
 import { type AddressOf, addressPath, byId } from './record-address.ts'
 import type { Handler, Route, RouteParts } from './route.ts'
 
@@ -112,10 +114,11 @@ function patchHandler({ writes, idempotent, definitions }: RouteParts, route: Re
 export function deleteRoute(resource: Resource): Route {
   const { name, noun, plural } = resource
   const path = resourcePath(resource)
+  const canErase = isErasable(resource)
   return {
     methods: ['DELETE'],
     path: `${path}/{id}`,
-    scopes: [`${name}:write`],
+    scopes: canErase ? [`${name}:write`, 'partner:erase'] : [`${name}:write`],
     resource: name,
     writeHeaders,
     operation: {
@@ -123,14 +126,17 @@ export function deleteRoute(resource: Resource): Route {
       tag: resourceTag(resource),
       summary: `Delete a ${noun}`,
       samples: [curl(' -X DELETE', `${path}/1`), typescript(`await qm.${plural}.delete(2)`)],
-      description: 'Its id is never reused.',
-      parameters,
+      description: canErase ? `Its id is never reused. ${eraseText}` : 'Its id is never reused.',
+      parameters: canErase ? [...parameters, eraseParameter] : parameters,
       responses: {
         '204': { description: `The ${noun} has been deleted.`, headers: responseHeaders },
         ...writeErrors,
       },
     },
-    handler: (parts) => deleteHandler(parts, resource, byId),
+    handler: (parts) => {
+      const handler = deleteHandler(parts, resource, byId)
+      return canErase ? erasingHandler(parts, resource, handler) : handler
+    },
   }
 }
 

@@ -151,6 +151,11 @@ function schemasOf(resource: Resource): Record<string, Schema> {
           minimum: 0,
           description: 'The version of the resource that this change created.',
         },
+        erased: {
+          const: true,
+          description:
+            'Only of a deletion: the record was erased. Remove its values from everything that you keep, such as logs and backups.',
+        },
         etag: {
           type: 'string',
           description: 'The ETag of the record, as `If-Match` takes it. Only if it was created or updated.',

@@ -27,7 +27,7 @@ import { curl, literalOf, sendsJson, typescript } from '../openapi/samples.ts'
 import { bodySchema, propertiesOf, ref, responseSchema, type Schema, schemaName } from '../openapi/schemas.ts'
 import { resourcePath } from '../paths.ts'
 import { accessFor } from '../plugins/authenticate.ts'
-import { clientSignal, contextOf, rawQueryOf, timed } from '../plugins/request-context.ts'
+import { clientSignal, contextOf, rawQueryOf, routeOf, timed } from '../plugins/request-context.ts'
 import { writeOwn } from '../plugins/write-own.ts'
 import { type JsonBody, jsonBody, pointerTo, textMember } from '../request/body.ts'
 import { idempotencyKeyOf } from '../request/headers.ts'
@@ -232,10 +232,13 @@ export function idempotencyOf(
 ): Idempotency | undefined {
   const key = idempotencyKeyOf(request)
   if (key === undefined) return undefined
+  const { resource } = routeOf(request).config
+  if (resource === undefined) throw new Error('the route writes no record')
   const name = values.size === 1 && path.endsWith('/partner') ? values.get('name') : undefined
   const text = JSON.stringify([request.method, path, request.headers['if-match'] ?? null, ...values])
   return {
     key,
+    resource,
     requestHash: createHash('sha256')
       .update(name ?? text)
       .digest(),

@@ -66,6 +66,7 @@ export async function sendExport(
   const start = async (of: ListPlan): Promise<void> => {
     if (reply.raw.destroyed) running.end()
     const copy = exportStatement(access, of, format)
+    running.onErased = (failure) => abort(request, emit, failure)
     await timed(request, () => running.start({ scope: access, resource: of.resource.name, copy }, tally))
   }
   let { query } = planned

@@ -3,15 +3,19 @@ import type { Primary } from '../../postgres/primary/primary.ts'
 import { FairScheduler } from '../../scheduler/fair-scheduler.ts'
 import type { AccountScope } from '../../scope.ts'
 import { ExportConnections, type ExportConnectionsOptions } from './export-connections.ts'
-import { RunningExport } from './running-export.ts'
+import { RunningExport, type RunningOptions } from './running-export.ts'
+
+export interface ExportsOptions
+  extends ExportConnectionsOptions,
+    Pick<RunningOptions, 'msMax' | 'isErased'> {}
 
 /** Exports have connection pools of their own, so that lists never wait for them. */
 export class Exports {
   readonly #connections: ExportConnections
-  readonly #options: ExportConnectionsOptions & { readonly msMax: number }
+  readonly #options: ExportsOptions
   readonly #scheduler: FairScheduler
 
-  constructor(primary: Primary, options: ExportConnectionsOptions & { readonly msMax: number }) {
+  constructor(primary: Primary, options: ExportsOptions) {
     this.#options = options
     this.#connections = new ExportConnections(primary, options)
     const { limits } = options
@@ -31,8 +35,9 @@ export class Exports {
   /** Waits for a seat for an export that the caller starts. The caller must end it. */
   async acquire(scope: AccountScope, signal: AbortSignal): Promise<RunningExport> {
     const seat = await this.#scheduler.acquire(scope, signal)
-    const { msMax, limits } = this.#options
-    const running = new RunningExport(this.#connections, { msMax, limits, release: () => seat.release() })
+    const { msMax, limits, isErased } = this.#options
+    const release = () => seat.release()
+    const running = new RunningExport(this.#connections, { msMax, limits, isErased, release })
     seat.holder = running
     return running
   }

@@ -10,6 +10,8 @@ import type { ExportRequest, StartedExport } from './export-copy.ts'
 export interface RunningOptions {
   readonly msMax: number
   readonly limits: Limits
+  /** Whether a record was erased that the export may contain. */
+  readonly isErased: (request: ExportRequest, version: string) => Promise<boolean>
   /** Releases the seat of the export. */
   readonly release: () => void
 }
@@ -26,16 +28,21 @@ export class RunningExport implements TallyState, SeatHolder, ExportHolder {
   #progressAt = performance.now()
   #isComplete = false
   #isEnded = false
+  #request: ExportRequest | undefined
+  #isChecking = false
+  /** Called if a record is erased that it may contain, so that not even the buffers are sent. */
+  onErased: ((failure: Failure) => void) | undefined
   /** Why the service aborted it. */
   #abortReason: Failure | undefined
 
-  constructor(connections: ExportConnections, { msMax, limits, release }: RunningOptions) {
+  constructor(connections: ExportConnections, { msMax, limits, isErased, release }: RunningOptions) {
     this.#connections = connections
     this.#release = release
     this.#reader = new ClientRate(limits)
     const endAt = performance.now() + msMax
     this.#timer = setInterval(
       () => {
+        void this.#endIfErased(isErased)
         const now = performance.now()
         const stalled = now - this.#progressAt > limits.exportStallMsMax
         if (now < endAt && !stalled) return
@@ -52,6 +59,7 @@ export class RunningExport implements TallyState, SeatHolder, ExportHolder {
   /** Resolves when the first records are available. `tally`: as read by the verification. */
   async start(request: ExportRequest, tally: Tally): Promise<void> {
     try {
+      this.#request = request
       this.#started = await this.#connections.start(request, tally, this)
     } catch (error) {
       throw this.#failureOf(error)
@@ -118,6 +126,19 @@ export class RunningExport implements TallyState, SeatHolder, ExportHolder {
     }
   }
 
+  /** If the database does not answer, the next check does. */
+  async #endIfErased(isErased: RunningOptions['isErased']): Promise<void> {
+    const [request, started] = [this.#request, this.#started]
+    if (request === undefined || started === undefined || this.#isChecking) return
+    this.#isChecking = true
+    const wasErased = await isErased(request, started.version).catch(() => false)
+    this.#isChecking = false
+    if (!wasErased || this.#isEnded) return
+    this.#abortReason = aborted('A record was erased that it may contain. Start it again.', '')
+    this.end()
+    this.onErased?.(this.#abortReason)
+  }
+
   isSlow(): boolean {
     return this.#reader.isSlow()
   }
@@ -150,9 +171,6 @@ export class RunningExport implements TallyState, SeatHolder, ExportHolder {
   }
 }
 
-function aborted(reason: string): Failure {
-  return new Failure(
-    'deadline_exceeded',
-    `The export was aborted. ${reason} Narrow the filter, or read the response faster.`,
-  )
+function aborted(reason: string, advice = ' Narrow the filter, or read the response faster.'): Failure {
+  return new Failure('deadline_exceeded', `The export was aborted. ${reason}${advice}`)
 }

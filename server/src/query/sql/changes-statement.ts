@@ -140,7 +140,7 @@ function changedRecords(table: Fragment, fields: readonly Field[], matches: Frag
   const scan = (
     extra: Fragment,
     limit: Fragment,
-  ) => sql`select version, id, created_version${columns}, false as deleted${extra}
+  ) => sql`select version, id, created_version${columns}, false as deleted, false as erased${extra}
       from ${table} where account_id = ${account}::bigint and (version, id) > ${after}
       order by version, id limit ${limit}`
   if (matches === undefined) return scan(sql``, sql`${pageLimit}::int`)
@@ -167,7 +167,7 @@ function deletions(
   const isSent = matches && sql` and (${matches} or (n.created_version, n.id) <= ${after})`
   const isExamined = sql`
         and not exists (select from bound b where (d.version, d.id) > (b.version, b.id))`
-  return sql`select d.version, d.id, 0${columns}, true${matches === undefined ? sql`` : sql`, false`} from tombstone d
+  return sql`select d.version, d.id, 0${columns}, true, d.erased${matches === undefined ? sql`` : sql`, false`} from tombstone d
       where d.account_id = ${account}::bigint and d.resource = ${name}::text and (d.version, d.id) > ${deletedAfter}
         and not exists (select from ${table} n
           where n.account_id = ${account}::bigint and n.id = d.id and n.version = d.version${isSent ?? sql``})${matches === undefined ? sql`` : isExamined}
@@ -178,7 +178,7 @@ function changeJson(resource: Resource, fields: readonly Field[], isFiltered: bo
   const etag = etagOfSnapshot(resource, account)
   const ids = sql`r.id || ',"version":' || r.version`
   const removed = sql` when not r.matches then '{"change":"removed","id":' || ${ids} || '}'`
-  return sql`case when r.deleted then '{"change":"deleted","id":' || ${ids} || '}'${isFiltered ? removed : sql``}
+  return sql`case when r.deleted then '{"change":"deleted","id":' || ${ids} || case when r.erased then ',"erased":true}' else '}' end${isFiltered ? removed : sql``}
     else case when r.version <= ${baseVersion}::bigint or (r.created_version, r.id) > ${after}
       then '{"change":"created","id":' else '{"change":"updated","id":' end
       || ${ids} || ',"etag":' || ${etagJson(etag)} || ',"record":' || ${recordJson(fields, () => etag)} || '}' end`

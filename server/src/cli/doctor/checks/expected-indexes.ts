@@ -35,6 +35,8 @@ const ownTables: readonly ExpectedIndex[] = [
     kind: 'primary',
     columns: ['account_id', 'resource', 'version', 'id'],
   },
+  { table: 'erasure', name: 'erasure_pkey', kind: 'primary', columns: ['account_id', 'resource', 'id'] },
+  { table: 'erasure', name: 'erasure_open', kind: 'btree', columns: ['account_id'], present: 'terms' },
   { table: 'webhook', name: 'webhook_pkey', kind: 'primary', columns: ['account_id', 'id'] },
   { table: 'delivery', name: 'delivery_pkey', kind: 'primary', columns: ['account_id', 'at', 'id'] },
   { table: 'account_deletion', name: 'account_deletion_pkey', kind: 'primary', columns: ['name'] },

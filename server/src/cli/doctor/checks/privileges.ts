@@ -28,7 +28,7 @@ const forAll = (names: readonly string[], granted: readonly Privilege[]) =>
 const reading: Rights = {
   grantee: 'quartermaster_server',
   tables: forAll(
-    'account api_key cors_origins tally audit field request usage webhook delivery tombstone migration'
+    'account api_key cors_origins tally audit field request usage webhook delivery tombstone erasure migration'
       .split(' ')
       .concat(records, images, keys, values),
     ['select'],
@@ -47,7 +47,7 @@ const writing: Rights = {
     ...reading.tables,
     api_key: ['select', 'insert', 'delete'],
     audit: ['select', 'insert'],
-    cors_origins: ['select', 'insert', 'update'],
+    ...forAll(['cors_origins', 'erasure'], ['select', 'insert', 'update']),
     ...forAll(
       ['request', 'delivery', 'tombstone', 'field', ...images, ...keys, ...values],
       ['select', 'insert', 'delete'],
@@ -55,6 +55,7 @@ const writing: Rights = {
     ...forAll([...records, 'usage', 'idempotency', 'webhook'], ['select', 'insert', 'update', 'delete']),
   },
   updatableColumns: {
+    request: ['path', 'query', 'filter', 'error_detail'],
     tally: tallyColumns.split(' '),
     api_key: ['expires_at', 'revoked_at', 'rotated_to', 'last_used_on'],
     field: ['label', 'state', 'dropped_at', 'unique_state', 'build_after', 'built_to'],
