@@ -24,6 +24,8 @@ interface Gone {
   readonly change: 'deleted' | 'removed'
   /** The record was erased: remove its values from logs, backups and copies, too. Only with `deleted`. */
   readonly erased?: true
+  /** Who deleted the record, if `fields` names `changed_by`; null if it is not known. */
+  readonly deleted_by?: string | null
 }
 
 interface SentBase {

@@ -24,6 +24,10 @@ import type { Meta, Pagination, SummaryMeta } from './wire.ts'
 export interface Computed {
   /** The ETag of the record, as `ifMatch` and `$if_match` take it. */
   readonly etag: string
+  /** Who created the record: a key id, or `import`; null if it is not known. */
+  readonly created_by: string | null
+  /** Who wrote it last: a key id, `import` or `restore`; null if it is not known. */
+  readonly changed_by: string | null
 }
 
 /** Names of the requested fields. If the compiler does not know the array's elements, every field is optional. */

@@ -13,7 +13,11 @@ interface EventBase<T extends string, D> {
 /** A change as a webhook sends it. Ignore one whose version is lower than that of the record that you have. */
 export type DeliveredChange<R> = { readonly id: number; readonly version: number } & (
   | { readonly change: 'created' | 'updated'; readonly record: R }
-  | { readonly change: 'deleted' | 'removed'; readonly erased?: true }
+  | {
+      readonly change: 'deleted' | 'removed'
+      readonly erased?: true
+      readonly deleted_by?: string | null
+    }
 )
 
 interface Changes<R> {

@@ -79,6 +79,19 @@ describe('one record', () => {
     await qm.products.delete(id)
   })
 
+  it('says who wrote it and who deleted it, if fields name that', async () => {
+    const { id } = await qm.products.create({ name: 'Signed' })
+    const written = await qm.products.get(id, { fields: ['created_by', 'changed_by'] })
+    expect(written).toEqual({ created_by: acme.key.slice(3, 11), changed_by: written.created_by })
+    let since: string | undefined
+    for await (const { cursor } of qm.products.changes()) since = cursor
+    await qm.products.delete(id)
+    const deleted: unknown[] = []
+    for await (const change of qm.products.changes({ fields: ['changed_by'], ...(since && { since }) }))
+      if (change.change === 'deleted') deleted.push([change.id, change.deleted_by])
+    expect(deleted).toEqual([[id, written.changed_by]])
+  })
+
   it('is changed only if no one else has changed it', async () => {
     const { id } = await qm.products.create({ name: 'Bolt' })
     const mine = await qm.products.get(id, { fields: ['name'] })

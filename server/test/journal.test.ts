@@ -48,6 +48,7 @@ async function replace(rows: readonly ImportRow[]): Promise<void> {
 async function create(name: string): Promise<void> {
   const { text, values } = insertStatement(resources.partner, {
     scope,
+    author: 'b7TqM2vc',
     values: new Map([['name', name]]),
     recordsMax: 1_000,
   })

@@ -41,10 +41,11 @@ it.skipIf(isDistributed)(
     const idempotent = new IdempotentWrites(database)
     for (let id = 1; id <= records; id++) {
       const key = `${id}`
-      const idempotency = { key, requestHash: hash('sha256', key, 'buffer') }
+      const idempotency = { key, requestHash: hash('sha256', key, 'buffer'), resource: 'product' as const }
       const addressed = {
         scope: { accountId },
         resource,
+        author: 'import',
         address: { id: key },
         etags: undefined,
         idempotency: undefined,

@@ -33,6 +33,7 @@ select ${columns} from product where account_id = :account and id = :id;
 export function createPartner({ small }: Fixture, name: string): Script {
   const statement = insertStatement(resources.partner, {
     scope: { accountId: ':account' },
+    author: 'b7TqM2vc',
     values: new Map([['name', ':name']]),
     recordsMax: limits.recordsMax,
   })

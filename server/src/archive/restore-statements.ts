@@ -1,3 +1,5 @@
+import { changedBy, restoreAuthor } from '../catalog/authors.ts'
+import { resources } from '../catalog/resources.ts'
 import { limits } from '../limits/limits.ts'
 import type { AccountScope } from '../scope.ts'
 import { type Fragment, identifier, join, type Statement, sql, value } from '../sql.ts'
@@ -37,8 +39,11 @@ export function insertRows(
   { skipExisting, numbersFrom }: { readonly skipExisting: boolean; readonly numbersFrom: number },
 ): Statement {
   const table = identifier(name)
-  const names = columns.map(identifier)
-  const selected = columns.map((column) => renumbered(name, column, numbersFrom))
+  // An archive of a version that did not know who wrote a record.
+  const isAnonymous = name in resources && !columns.includes(changedBy.name)
+  const names = [...columns, ...(isAnonymous ? [changedBy.name] : [])].map(identifier)
+  const author = isAnonymous ? [sql`${value(restoreAuthor)}::text`] : []
+  const selected = [...columns.map((column) => renumbered(name, column, numbersFrom)), ...author]
   return sql`insert into ${table} (account_id, ${join(names, ', ')})
 select ${value(scope.accountId)}::bigint, ${join(selected, ', ')}
 from json_populate_recordset(null::${table}, ${value(json)}::json) r${skipExisting ? sql` on conflict do nothing` : sql``}`.statement()

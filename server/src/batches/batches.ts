@@ -71,7 +71,11 @@ export class Batches {
   }
 
   /** Writes rows with the code of an import, each call in a transaction of its own. */
-  writer(scope: AccountScope, resource: RowResource, options: SessionOptions): BatchWriter {
+  writer(
+    scope: AccountScope,
+    resource: RowResource,
+    options: SessionOptions & { readonly author: string },
+  ): BatchWriter {
     return {
       write: (parts) =>
         this.#connected(scope, async (connection) => {

@@ -17,6 +17,8 @@ export interface Field {
   readonly isMostlyNull?: true
   /** Of a field that the account has declared: the key of its value in the column `custom`. It has no column of its own. */
   readonly customKey?: string
+  /** A stored field of the catalog without an index. */
+  readonly unindexed?: true
 }
 
 /** The ETag of a record, which only `fields` names. Its text is exactly the value of the header. */

@@ -1,4 +1,5 @@
 import { limits } from '../limits/limits.ts'
+import { authorFields } from './authors.ts'
 import type { Collection } from './collection.ts'
 import { etagField, type RecordField } from './field.ts'
 
@@ -67,6 +68,7 @@ const product: Resource = {
   plural: 'products',
   path: 'inventory/product',
   description: 'A product of the inventory.',
+  onRequest: authorFields,
   computed: [etagField],
   fields: [
     id,
@@ -135,6 +137,7 @@ const partner: Resource = {
   plural: 'partners',
   path: 'resources/partner',
   description: 'A customer, a vendor or an employee.',
+  onRequest: authorFields,
   computed: [etagField],
   fields: [
     id,
@@ -176,6 +179,7 @@ const company: Resource = {
   plural: 'companies',
   path: 'resources/company',
   description: 'A company of the account.',
+  onRequest: authorFields,
   computed: [etagField],
   fields: [
     id,

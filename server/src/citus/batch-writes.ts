@@ -18,9 +18,9 @@ export const batchWritesByTable: BatchWrites = {
       await insertImages(transactionOf(run), value(scope.accountId), resource, batch.version, listed)
     return (await run(statements.updateStaged(scope, resource, { ...batch, ids }))).rowCount ?? 0
   },
-  async delete(run, scope, resource, { version, ids }) {
+  async delete(run, scope, resource, { ids, ...by }) {
     const found = await run<{ id: string }>(statements.existing(scope, resource, ids))
-    return await deleteFound(run, scope, resource, version, found)
+    return await deleteFound(run, scope, resource, by, found)
   },
   async findMissing(run, scope, resource, replaced) {
     await run(sql`create temp table import_found (id bigint)`.statement())
@@ -35,7 +35,7 @@ where not exists (select from import_ids s where s.id = t.id)`.statement(),
     await run(sql`drop table import_found`.statement())
     return rowCount ?? 0
   },
-  async deleteMissing(run, scope, resource, { version, versionBefore, from, to }) {
+  async deleteMissing(run, scope, resource, { versionBefore, from, to, ...by }) {
     const missing = await run<{ id: string }>(
       sql`select id::text as id from import_missing where n between ${value(from)}::bigint and ${value(to)}::bigint`.statement(),
     )
@@ -44,7 +44,7 @@ where not exists (select from import_ids s where s.id = t.id)`.statement(),
       sql`select id::text as id from ${identifier(resource.name)} where account_id = ${value(scope.accountId)}::bigint
   and version <= ${value(versionBefore)}::bigint and id = any(${value(ids)}::bigint[])`.statement(),
     )
-    return await deleteFound(run, scope, resource, version, found)
+    return await deleteFound(run, scope, resource, by, found)
   },
 }
 
@@ -52,11 +52,11 @@ async function deleteFound(
   run: Run,
   scope: AccountScope,
   resource: Resource,
-  version: string,
+  by: statements.WriteBy,
   { rows }: pg.QueryResult<{ id: string }>,
 ): Promise<number> {
   const ids = rows.map(({ id }) => id)
-  if (ids.length > 0) await deleteIds(transactionOf(run), scope, resource, version, ids)
+  if (ids.length > 0) await deleteIds(transactionOf(run), scope, resource, by, ids)
   return ids.length
 }
 

@@ -1,6 +1,13 @@
 import { perResource, type Resource } from '../catalog/resources.ts'
 import type { PendingRead } from '../lists/record-reader.ts'
-import { idsOf, keysOf, recordColumns } from '../query/sql/record-statement.ts'
+import {
+  haveAuthors,
+  idsOf,
+  keysOf,
+  type RecordShape,
+  recordColumns,
+  shapeOf,
+} from '../query/sql/record-statement.ts'
 import { identifier, placeholder, type StateStatement, type StateTemplate, sql, value } from '../sql.ts'
 
 /** A statement for each account, which Citus runs as one task on one shard. */
@@ -14,15 +21,16 @@ export function statementsByAccount(
 }
 
 function statementOf(resource: Resource, accountId: string, reads: readonly PendingRead[]): StateStatement {
-  const { plain, own, keyed } = templates[resource.name]
-  if (reads.some(({ key }) => key !== undefined)) return keyed([accountId, ...keysOf(reads)])
-  return (resource.schema === undefined ? plain : own)([accountId, idsOf(reads)])
+  const { keyed, keyedAuthored, ...byId } = templates[resource.name]
+  if (reads.some(({ key }) => key !== undefined))
+    return (haveAuthors(reads) ? keyedAuthored : keyed)([accountId, ...keysOf(reads)])
+  return byId[shapeOf(resource, reads)]([accountId, idsOf(reads)])
 }
 
 const [account, ids, keyFields, keyTexts] = [placeholder(), placeholder(), placeholder(), placeholder()]
 
-function recordsTemplate(resource: Resource, withOwn: boolean): StateTemplate {
-  return sql`select ${recordColumns(resource, withOwn)}
+function recordsTemplate(resource: Resource, shape: RecordShape): StateTemplate {
+  return sql`select ${recordColumns(resource, shape)}
 from tally t cross join unnest(${ids}::bigint[]) with ordinality q(id, n)
 left join ${identifier(resource.name)} r on r.account_id = ${account}::bigint and r.id = q.id
 where t.account_id = ${account}::bigint and t.resource = ${value(resource.name)}::text`.template(
@@ -32,8 +40,8 @@ where t.account_id = ${account}::bigint and t.resource = ${value(resource.name)}
   )
 }
 
-function keyedTemplate(resource: Resource): StateTemplate {
-  return sql`select r.id as record_id, ${recordColumns(resource, true)}
+function keyedTemplate(resource: Resource, shape: RecordShape): StateTemplate {
+  return sql`select r.id as record_id, ${recordColumns(resource, shape)}
 from tally t cross join unnest(${keyFields}::bigint[], ${keyTexts}::text[]) with ordinality q(field, value, n)
 left join ${identifier(`${resource.name}_key`)} k on k.account_id = ${account}::bigint and k.field = q.field and k.value = q.value
 left join ${identifier(resource.name)} r on r.account_id = ${account}::bigint and r.id = k.id
@@ -45,7 +53,9 @@ where t.account_id = ${account}::bigint and t.resource = ${value(resource.name)}
 }
 
 const templates = perResource((resource) => ({
-  plain: recordsTemplate(resource, false),
-  own: recordsTemplate(resource, true),
-  keyed: keyedTemplate(resource),
+  plain: recordsTemplate(resource, 'plain'),
+  own: recordsTemplate(resource, 'own'),
+  authored: recordsTemplate(resource, 'authored'),
+  keyed: keyedTemplate(resource, 'own'),
+  keyedAuthored: keyedTemplate(resource, 'authored'),
 }))

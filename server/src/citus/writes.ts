@@ -1,4 +1,5 @@
 import { perResource, type Resource } from '../catalog/resources.ts'
+import type { WriteBy } from '../import/statements.ts'
 import type { Transaction } from '../postgres/transaction.ts'
 import { recordJson } from '../query/sql/record-json.ts'
 import type { AccountScope } from '../scope.ts'
@@ -48,7 +49,7 @@ export async function insertOwnTransaction(
 export async function insertRecordByTable(
   transaction: Transaction,
   resource: Resource,
-  { scope, values, custom, recordsMax }: Create,
+  { scope, author, values, custom, recordsMax }: Create,
 ): Promise<InsertedRow | undefined> {
   const tally = await lockTallyWithSeries(transaction, scope, resource)
   if (tally === undefined) throw new Error(`the account has no tally of ${resource.plural}`)
@@ -58,7 +59,7 @@ export async function insertRecordByTable(
   const tick = tickTally(value(scope.accountId), resource, tickOfCreate, tally)
   // Citus keeps the plan of a statement on one table, and chooses the shard when it runs.
   await transaction.run(prepared(tick.statement('create')))
-  const inserted = [scope.accountId, id, version, writtenAt, ...valuesOf(resource, values)]
+  const inserted = [scope.accountId, id, version, writtenAt, author, ...valuesOf(resource, values)]
   const { plain, own } = inserts[resource.name]
   await transaction.run(custom === undefined ? plain(inserted) : own([...inserted, custom]))
   return { id, version, lineage: lineageOf(tally) }
@@ -74,12 +75,13 @@ function lineageOf({ series }: LockedTally): string {
 function insertTemplate(resource: Resource, withOwn: boolean): Template {
   const fields = insertedColumns(resource, withOwn)
   const [account, id, version, now] = [placeholder(), placeholder(), placeholder(), placeholder()]
+  const author = placeholder()
   const values = fields.map(() => placeholder())
   const columns = fields.map(({ name }) => identifier(name))
   const parameters = fields.map(({ type }, i) => sql`${values[i] ?? account}::${type}`)
-  return sql`insert into ${identifier(resource.name)} (account_id, id, version, created_version, ${join(columns, ', ')}, create_date, write_date)
-values (${account}::bigint, ${id}::bigint, ${version}::bigint, ${version}::bigint, ${join(parameters, ', ')}, ${now}::timestamptz, ${now}::timestamptz)`.template(
-    [account, id, version, now, ...values],
+  return sql`insert into ${identifier(resource.name)} (account_id, id, version, created_version, ${join(columns, ', ')}, create_date, write_date, created_by, changed_by)
+values (${account}::bigint, ${id}::bigint, ${version}::bigint, ${version}::bigint, ${join(parameters, ', ')}, ${now}::timestamptz, ${now}::timestamptz, ${author}::text, ${author}::text)`.template(
+    [account, id, version, now, author, ...values],
     'create',
     'generic',
   )
@@ -92,7 +94,7 @@ const inserts = perResource((resource) => ({
 
 export async function patchLockedByTable(
   transaction: Transaction,
-  { scope, resource, id }: Target,
+  { scope, resource, author, id }: Target,
   values: RecordValues,
   tally: LockedTally,
   versions: readonly string[] | undefined,
@@ -111,7 +113,7 @@ export async function patchLockedByTable(
   if (changes) {
     await insertImages(transaction, account, resource, tally.version, sql`id = ${value(id)}::bigint`)
     await transaction.run(
-      sql`update ${table} set ${join(assignments, '')}version = ${value(tally.version)}::bigint, write_date = ${dateOf(tally)}
+      sql`update ${table} set ${join(assignments, '')}version = ${value(tally.version)}::bigint, write_date = ${dateOf(tally)}, changed_by = ${value(author)}::text
 where ${record}`.statement('update'),
     )
     const tick = { added: sql`0`, lastId: sql`t.last_id` }
@@ -133,7 +135,7 @@ where ${record}`.statement('update'),
 
 export async function deleteLockedByTable(
   transaction: Transaction,
-  { scope, resource, id }: Target,
+  { scope, resource, author, id }: Target,
   tally: LockedTally,
   versions: readonly string[] | undefined,
 ): Promise<DeleteRow | undefined> {
@@ -145,7 +147,7 @@ where account_id = ${account}::bigint and id = ${value(id)}::bigint`.statement('
   if (before === undefined) return undefined
   const matches = versions === undefined || versions.includes(before.version)
   if (matches) {
-    await deleteIds(transaction, scope, resource, tally.version, [id])
+    await deleteIds(transaction, scope, resource, { version: tally.version, author }, [id])
     const tick = { added: sql`-1`, lastId: sql`t.last_id` }
     await transaction.run(tickTally(account, resource, tick, tally).statement('delete'))
   }
@@ -157,15 +159,15 @@ export async function deleteIds(
   transaction: Pick<Transaction, 'run'>,
   { accountId }: AccountScope,
   resource: Resource,
-  version: string,
+  { version, author }: WriteBy,
   ids: readonly string[],
 ): Promise<void> {
   const account = value(accountId)
   const deleted = sql`id = any(${value(ids)}::bigint[])`
   const table = identifier(resource.name)
   await transaction.run(
-    sql`insert into tombstone (account_id, resource, version, id)
-select account_id, ${value(resource.name)}::text, ${value(version)}::bigint, id from ${table}
+    sql`insert into tombstone (account_id, resource, version, id, deleted_by)
+select account_id, ${value(resource.name)}::text, ${value(version)}::bigint, id, ${value(author)}::text from ${table}
 where account_id = ${account}::bigint and ${deleted}`.statement('delete'),
   )
   if (hasImages(ids.length)) await insertImages(transaction, account, resource, version, deleted)

@@ -1,4 +1,5 @@
 import { type Actor, auditStatement, requireAuditQuota } from '../accounts/audit.ts'
+import { operatorAuthor } from '../catalog/authors.ts'
 import { type Resource, resources } from '../catalog/resources.ts'
 import { recordUnknown } from '../errors/errors.ts'
 import type { Transaction } from '../postgres/transaction.ts'
@@ -39,7 +40,7 @@ export async function eraseRecord(
   const isNew = stored !== undefined || known?.erased !== true
   if (isNew) {
     // Receivers that know the record as deleted learn that it was erased.
-    await transaction.run(tombstone(record, tally.version))
+    await transaction.run(tombstone(record, tally.version, actor))
     const tick = {
       added: stored === undefined ? sql`0` : sql`-1`,
       lastId: sql`t.last_id`,
@@ -63,9 +64,10 @@ function traces(record: ErasedRecord): Statement {
   exists (select from erasure where ${ofResource}) as erased`.statement('delete')
 }
 
-function tombstone({ accountId, resource, id }: ErasedRecord, version: string): Statement {
-  return sql`insert into tombstone (account_id, resource, version, id, erased)
-values (${value(accountId)}::bigint, ${value(resource.name)}::text, ${value(version)}::bigint, ${value(id)}::bigint, true)`.statement(
+function tombstone({ accountId, resource, id }: ErasedRecord, version: string, by: Actor): Statement {
+  const author = by.kind === 'key' ? by.id : operatorAuthor
+  return sql`insert into tombstone (account_id, resource, version, id, erased, deleted_by)
+values (${value(accountId)}::bigint, ${value(resource.name)}::text, ${value(version)}::bigint, ${value(id)}::bigint, true, ${value(author)}::text)`.statement(
     'delete',
   )
 }

@@ -41,8 +41,13 @@ function texts(resource: Resource): string[] {
       ...(['ndjson', 'csv', 'spreadsheet'] as const).map((format) => exportStatement(scope, all, format)),
     ]
   })
-  const create = { scope, values: new Map([['name', 'x']]), recordsMax: 10 }
-  const deletion = journaledDelete(value('7'), resource, value('8'), sql`true`)
+  const create = { scope, author: 'b7TqM2vc', values: new Map([['name', 'x']]), recordsMax: 10 }
+  const deletion = journaledDelete(
+    value('7'),
+    resource,
+    { version: value('8'), author: value('b7TqM2vc') },
+    sql`true`,
+  )
   return [
     ...lists,
     recordsStatement(resource, [{ accountId: '7', id: '1' }]),
@@ -61,7 +66,7 @@ it('without fields of the account, the texts of statements are those of the vers
   expect(all.length).toBeGreaterThan(250)
   expect(all.filter((text) => /\bcustom\b/.test(text))).toEqual([])
   expect(hash('sha256', all.join('\n'), 'hex')).toBe(
-    'dc755b206febd99c0ad2dc9da5513782093238b64523d4709a5723af9799d508',
+    '3a9268583e737cf419329ea4cbf6a326b32ad71d429d602a495813af74c8fd4c',
   )
 })
 

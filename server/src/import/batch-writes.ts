@@ -14,7 +14,7 @@ export interface BatchWrites {
     run: Run,
     scope: AccountScope,
     resource: Resource,
-    batch: { readonly version: string; readonly ids: readonly string[] },
+    batch: statements.WriteBy & { readonly ids: readonly string[] },
   ): Promise<number>
   /** Stores the ids to delete in `import_missing`. */
   findMissing(
@@ -34,8 +34,8 @@ export interface BatchWrites {
 export const batchWrites: BatchWrites = {
   update: async (run, scope, resource, batch) =>
     (await run(statements.update(scope, resource, batch))).rowCount ?? 0,
-  delete: async (run, scope, resource, { version, ids }) =>
-    deletedBy(await run(statements.deleteIds(scope, resource, version, ids))),
+  delete: async (run, scope, resource, { ids, ...by }) =>
+    deletedBy(await run(statements.deleteIds(scope, resource, by, ids))),
   findMissing: async (run, scope, resource, replaced) =>
     (await run(statements.findMissing(scope, resource, replaced))).rowCount ?? 0,
   deleteMissing: async (run, scope, resource, batch) =>

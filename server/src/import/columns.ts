@@ -89,6 +89,8 @@ export function idBesideKey(key: string): string {
 
 export function unknownField(resource: Resource, name: string): string {
   if (name === etagField.name) return `etag is not written: send it as ${ifMatchMember}, or omit it`
+  if (resource.onRequest?.some((field) => field.name === name) === true)
+    return `${name} is not written: the service assigns it. Omit it`
   if (name === ifMatchMember) return `${ifMatchMember} is a member of JSON rows, not a column of CSV`
   const names = resource.fields.map((field) => field.name)
   const near = nearest(name, names)

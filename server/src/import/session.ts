@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import { type Actor, auditStatement } from '../accounts/audit.ts'
+import { importAuthor } from '../catalog/authors.ts'
 import { keyFieldsOf } from '../catalog/own-fields.ts'
 import type { Resource } from '../catalog/resources.ts'
 import { type IdColumns, type IdRange, type IdSource, idSourceOf, senderIds } from '../id-source.ts'
@@ -26,9 +27,10 @@ import { insertedLines, stagedRows } from './row-lines.ts'
 import type { RowResource } from './row-resource.ts'
 import * as statements from './statements.ts'
 
-/** `actor`: who is recorded in the audit log if the batch decides who assigns ids. */
+/** `author`: of what it writes; default: `import`. `actor`: who is recorded in the audit log if the batch decides who assigns ids. */
 export interface SessionOptions {
   readonly mode: WriteMode
+  readonly author?: string
   readonly actor?: Actor
   readonly audit?: ImportAudit
   /** Every transaction is rolled back, and nothing is deleted. */
@@ -227,7 +229,7 @@ export class ImportSession {
     return await this.#inTransaction(async () => {
       const tally = await this.#lockTally()
       const { version } = tally
-      const batch = { version, versionBefore, from, to }
+      const batch = { version, author: this.#author, versionBefore, from, to }
       const current = await this.#keys.currentResource(tally)
       const keys = await this.#keys.ofMissing(current, batch)
       const deleted = await this.#writes.deleteMissing(this.#runOne, this.#scope, this.#resource, batch)
@@ -346,7 +348,7 @@ export class ImportSession {
     { version, written_at: writtenAt }: LockedTally,
   ): Promise<number> {
     if (rows.length === 0) return 0
-    const prefix = `${this.#scope.accountId}\t${version}\t${version}\t`
+    const prefix = [this.#scope.accountId, version, version, this.#author, this.#author, ''].join('\t')
     const lines = insertedLines(this.#resource, rows, writtenAt)
     await copyIn(
       this.#connection,
@@ -358,7 +360,11 @@ export class ImportSession {
 
   async #delete(ids: readonly string[], { version }: LockedTally): Promise<number> {
     if (ids.length === 0) return 0
-    return await this.#writes.delete(this.#runOne, this.#scope, this.#resource, { version, ids })
+    return await this.#writes.delete(this.#runOne, this.#scope, this.#resource, {
+      version,
+      author: this.#author,
+      ids,
+    })
   }
 
   /** Copies rows of existing records into a temporary table, then updates the records that differ. */
@@ -371,8 +377,12 @@ export class ImportSession {
     if (this.#stagesPerTransaction) await this.#run(statements.staging(this.#resource, 'drop'))
     await copyIn(this.#connection, statements.copyStaging(columns, hasOwn), lines)
     const ids = rows.map((row) => row[0] ?? '')
-    const batch = { ids, columns, hasOwn, version, writtenAt }
+    const batch = { ids, columns, hasOwn, version, author: this.#author, writtenAt }
     return await this.#writes.update(this.#runOne, this.#scope, this.#resource, batch)
+  }
+
+  get #author(): string {
+    return this.#options.author ?? importAuthor
   }
 
   get #writes() {

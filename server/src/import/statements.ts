@@ -54,14 +54,20 @@ export function staging(resource: Resource, onCommit: 'delete rows' | 'drop'): S
   }`.statement()
 }
 
+/** The version that a write makes, and who writes. */
+export interface WriteBy {
+  readonly version: string
+  readonly author: string
+}
+
 /** Deletes the records with these ids. Returns their number, `deleted`. */
 export function deleteIds(
   scope: AccountScope,
   resource: Resource,
-  version: string,
+  by: WriteBy,
   ids: readonly string[],
 ): Statement {
-  return deleteRecords(scope, resource, version, {
+  return deleteRecords(scope, resource, by, {
     ids: sql`${value(ids)}::bigint[]`,
     condition: sql`true`,
   })
@@ -77,7 +83,7 @@ export function copyStaging(columns: readonly UpdateColumn[], hasOwn: boolean): 
 export function copyRecords(resource: Resource): Statement {
   const columns = fieldColumns(resource).map(({ name }) => identifier(name))
   if (resource.schema !== undefined) columns.push(identifier('custom'))
-  return sql`copy ${identifier(resource.name)} (account_id, version, created_version, ${join(columns, ', ')}) from stdin`.statement()
+  return sql`copy ${identifier(resource.name)} (account_id, version, created_version, created_by, changed_by, ${join(columns, ', ')}) from stdin`.statement()
 }
 
 export function currentTally(scope: AccountScope, resource: Resource): Statement {
@@ -167,12 +173,11 @@ export interface UpdateColumn {
 }
 
 /** The rows of `import_staging`, whose records exist. */
-export interface StagedBatch {
+export interface StagedBatch extends WriteBy {
   readonly ids: readonly string[]
   readonly columns: readonly UpdateColumn[]
   /** Whether a row has values of the account's own fields. */
   readonly hasOwn: boolean
-  readonly version: string
   readonly writtenAt: string
 }
 
@@ -231,6 +236,7 @@ function assignments(batch: StagedBatch): Fragment {
     return sql`${name} = ${importedOr(column, column.name === 'write_date' ? writtenAt : sql`t.${name}`)}`
   })
   if (batch.hasOwn) assigned.push(sql`custom = ${patchedOwn(sql`t.custom`, sql`s.custom`)}`)
+  assigned.push(sql`changed_by = ${value(batch.author)}::text`)
   if (!columns.some(({ name }) => name === 'write_date')) assigned.push(sql`write_date = ${writtenAt}`)
   return join(assigned, ', ')
 }
@@ -269,8 +275,7 @@ where t.account_id = ${value(scope.accountId)}::bigint and ${isReplaced(replaced
 }
 
 /** Rows of `import_missing`, by their numbers. */
-export interface MissingBatch {
-  readonly version: string
+export interface MissingBatch extends WriteBy {
   readonly versionBefore: string
   readonly from: number
   readonly to: number
@@ -281,8 +286,8 @@ export interface MissingBatch {
  * import may have written some of these records since `findMissing`.
  */
 export function deleteMissing(scope: AccountScope, resource: Resource, batch: MissingBatch): Statement {
-  const { version, versionBefore, from, to } = batch
-  return deleteRecords(scope, resource, version, {
+  const { versionBefore, from, to } = batch
+  return deleteRecords(scope, resource, batch, {
     ids: sql`array(select id from import_missing where n between ${value(from)}::bigint and ${value(to)}::bigint)`,
     condition: sql`version <= ${value(versionBefore)}::bigint`,
   })

@@ -1,5 +1,6 @@
 import { print } from '@quartermaster/filter'
 import { LRUCache } from 'lru-cache'
+import { authorFields } from '../catalog/authors.ts'
 import type { Collection } from '../catalog/collection.ts'
 import type { Resource } from '../catalog/resources.ts'
 import { limits } from '../limits/limits.ts'
@@ -52,6 +53,8 @@ export interface ExportQuery extends Pick<ListQuery, 'plan' | 'filterKey' | 'req
 
 export interface RecordQuery {
   readonly members: readonly RecordMember[]
+  /** Whether a member is who wrote the record. */
+  readonly withAuthors: boolean
   readonly fieldsHash: string
 }
 
@@ -173,7 +176,11 @@ function summaryQuery(resource: Resource, raw: string, source: ListSource): Summ
 
 function recordQuery(resource: Resource, raw: string): RecordQuery {
   const fields = withAcceptedSuggestions(resource, () => planRecordFields(resource, parseRecordRequest(raw)))
-  return { members: membersOf(resource, fields), fieldsHash: fieldsHash(resource, fields) }
+  return {
+    members: membersOf(resource, fields),
+    withAuthors: fields.some((field) => authorFields.includes(field)),
+    fieldsHash: fieldsHash(resource, fields),
+  }
 }
 
 /**

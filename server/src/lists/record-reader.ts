@@ -41,14 +41,14 @@ export class RecordReader {
   }
 
   /** The row of a record; undefined if the account has none of this resource. */
-  row({ resource, address }: RecordRequest, accountId: string): Promise<RecordRow | undefined> {
+  row({ resource, address, withAuthors }: RecordRequest, accountId: string): Promise<RecordRow | undefined> {
     // One statement reads the records of accounts with fields of their own, whatever fields these are.
     const own = resource.schema === undefined ? '' : ' with own fields'
     const isKeyed = 'key' in address
-    const name = `${resource.name}${isKeyed ? ' by key' : own}`
+    const name = `${resource.name}${isKeyed ? ' by key' : own}${withAuthors ? ' with authors' : ''}`
     const queue = this.#queues.get(name) ?? this.#queueOf(resource, name)
     const [id, key] = isKeyed ? ['', address.key] : [address.id, undefined]
-    return new Promise((resolve, reject) => queue.add({ accountId, id, key, resolve, reject }))
+    return new Promise((resolve, reject) => queue.add({ accountId, id, key, withAuthors, resolve, reject }))
   }
 
   /** One record; undefined if no record has this id. `early`: its row, requested while the key was being verified. */

@@ -102,7 +102,7 @@ function planFields(
   const unknown: Named[] = []
   let offset = 0
   for (const text of names) {
-    const field = fieldOf(resource, text) ?? computedField(resource, text)
+    const field = storedField(resource, text) ?? computedField(resource, text)
     if (field === undefined) unknown.push({ text, offset, length: text.length })
     else fields.add(field)
     offset += text.length + 1
@@ -125,7 +125,7 @@ function planSort(
   const meant = nearest(name.trim(), sortable)
   faults.add(() => ({
     parameter: 'sort',
-    ...(field === undefined && computedField(resource, name) === undefined
+    ...(storedField(resource, name) === undefined && computedField(resource, name) === undefined
       ? unknownField(resource, name, meant)
       : {
           code: 'field_not_sortable',
@@ -147,7 +147,7 @@ export function planFilter(
 ): Predicate | undefined {
   const notStored = conditionsOf(filter)
     .map(({ field }) => field)
-    .filter((field) => fieldOf(resource, field.text) === undefined)
+    .filter((field) => storedField(resource, field.text) === undefined)
   const unknown = notStored.filter(({ text: name }) => computedField(resource, name) === undefined)
   for (const field of notStored) if (!unknown.includes(field)) faults.add(() => notFilterable(field))
   addUnknown(resource, 'filter', unknown, faults, (meant) => corrected(text, unknown, meant))
@@ -166,7 +166,7 @@ function validTranslation(resource: Collection, text: string): string | undefine
   const faults = new Faults()
   try {
     const filter = parse(translated)
-    if (conditionsOf(filter).some(({ field }) => fieldOf(resource, field.text) === undefined))
+    if (conditionsOf(filter).some(({ field }) => storedField(resource, field.text) === undefined))
       return undefined
     predicate(resource, filter, { text: translated, fromSql: () => undefined }, faults)
   } catch (error) {
@@ -246,7 +246,7 @@ function predicate(
       return { kind: filter.kind === 'and' ? 'all' : 'any', terms }
     }
     case 'condition': {
-      const field = fieldOf(resource, filter.field.text)
+      const field = storedField(resource, filter.field.text)
       if (field === undefined || !hasOperator(field, filter, source, faults)) return undefined
       const typed = typedValues(field, filter, source, faults)
       return typed && predicateOf(typed)
@@ -306,17 +306,23 @@ export function fieldOf(resource: Collection, name: string): Field | undefined {
   return resource.fields.find((field) => field.name === name)
 }
 
+/** The same, or one that records have only on request. */
+export function storedField(resource: Collection, name: string): Field | undefined {
+  return fieldOf(resource, name) ?? resource.onRequest?.find((field) => field.name === name)
+}
+
 /** A field that only the parameter `fields` may name. */
 export function computedField({ computed = [] }: Collection, name: string): Field | undefined {
   return computed.find((field) => field.name === name)
 }
 
 function nearestField(
-  { fields, computed = [] }: Collection,
+  { fields, onRequest = [], computed = [] }: Collection,
   name: string,
   parameter: string,
 ): string | undefined {
-  const named = parameter === 'fields' ? [...fields, ...computed] : fields
+  const stored = [...fields, ...onRequest]
+  const named = parameter === 'fields' ? [...stored, ...computed] : stored
   return nearest(
     name.trim(),
     named.map((field) => field.name),

@@ -3,7 +3,7 @@ import type { Resource } from '../catalog/resources.ts'
 import type { Fault } from '../errors/errors.ts'
 import { excerpt, Faults } from '../errors/faults.ts'
 import { nearest } from '../errors/nearest.ts'
-import { computedField, fieldOf, type Named, planFilter } from './plan.ts'
+import { computedField, fieldOf, type Named, planFilter, storedField } from './plan.ts'
 import type { Predicate } from './predicate.ts'
 import { type Aggregate, aggregates, type NameParameter, type SummaryRequest } from './summary-request.ts'
 
@@ -146,7 +146,7 @@ function unacceptable(
   { text, offset, length }: Named,
   accepted: readonly Field[],
 ): Fault {
-  const field = fieldOf(resource, text) ?? computedField(resource, text)
+  const field = storedField(resource, text) ?? computedField(resource, text)
   const names = accepted.map(({ name }) => name)
   const accepts = names.length === 0 ? `A ${resource.noun} has none` : `It accepts ${names.join(', ')}`
   const at = { parameter, offset, length }
@@ -159,14 +159,17 @@ function unacceptable(
       expected: meant === undefined ? names : [meant.name],
     }
   }
-  const isStored = fieldOf(resource, text) !== undefined
+  const isStored = storedField(resource, text) !== undefined
+  const isIndexed = field.unindexed === undefined
   const kinds = typesOf[parameter].includes('timestamp') ? 'a number or a timestamp' : 'a number'
   return {
     ...at,
     code: 'field_not_for_summary',
-    message: isStored
-      ? `${parameter} needs ${kinds}; ${text} is ${typeNames[field.type]}. ${accepts}.`
-      : `${text} cannot be used in ${parameter}: it is computed for each response. ${accepts}.`,
+    message: !isIndexed
+      ? `${text} cannot be used in ${parameter}: it can only be named in fields and in a filter. ${accepts}.`
+      : isStored
+        ? `${parameter} needs ${kinds}; ${text} is ${typeNames[field.type]}. ${accepts}.`
+        : `${text} cannot be used in ${parameter}: it is computed for each response. ${accepts}.`,
     expected: names,
   }
 }

@@ -199,7 +199,7 @@ export async function deleteLocked(
 
 /** Runs after the tally was locked, so that the before-image is what the previous writer left. */
 function patchStatement(
-  { scope, resource, id }: Target,
+  { scope, resource, author, id }: Target,
   values: RecordValues,
   tally: LockedTally,
   versions: readonly string[] | undefined,
@@ -218,7 +218,7 @@ function patchStatement(
   ${tick} and exists (select from changed)
   returning t.lineages[1] as lineage
 ), updated as (
-  update ${table} t set ${join(assignments, '')}version = ${version}::bigint, write_date = ${dateOf(tally)}
+  update ${table} t set ${join(assignments, '')}version = ${version}::bigint, write_date = ${dateOf(tally)}, changed_by = ${value(author)}::text
   where t.account_id = ${account}::bigint and t.id = ${recordId}::bigint and exists (select from changed)
   returning t.*
 )
@@ -250,7 +250,7 @@ export function patchOf(
 }
 
 function deleteStatement(
-  { scope, resource, id }: Target,
+  { scope, resource, author, id }: Target,
   tally: LockedTally,
   versions: readonly string[] | undefined,
 ): Statement {
@@ -258,7 +258,7 @@ function deleteStatement(
   const deletion = journaledDelete(
     account,
     resource,
-    value(tally.version),
+    { version: value(tally.version), author: value(author) },
     sql`id = ${recordId}::bigint and ${hasVersion(versions)}`,
   )
   return sql`with ${deletion}, tick as (

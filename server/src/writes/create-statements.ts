@@ -18,6 +18,7 @@ import { tickTallies, tickTally } from './tick.ts'
 /** A record to create. `values` has every required field. */
 export interface Create {
   readonly scope: AccountScope
+  readonly author: string
   readonly values: RecordValues
   /** The values of the account's own fields, as JSON. */
   readonly custom?: string | undefined
@@ -34,8 +35,8 @@ const columnsOf = perResource(writableColumns)
 
 /** Increments the tally and inserts the record with the new id and version, in one statement. Returns no row if the account is at its quota. */
 export function insertStatement(resource: Resource, create: Create): Statement {
-  const { scope, values, custom, recordsMax } = create
-  const passed = [scope.accountId, String(recordsMax), ...valuesOf(resource, values)]
+  const { scope, author, values, custom, recordsMax } = create
+  const passed = [scope.accountId, String(recordsMax), author, ...valuesOf(resource, values)]
   const { plain, own } = templates[resource.name]
   return custom === undefined ? plain.one(passed) : own.one([...passed, custom])
 }
@@ -47,6 +48,7 @@ export function insertAllStatement(resource: Resource, creates: readonly Create[
   const passed = [
     creates.map(({ scope }) => scope.accountId),
     creates.map(({ recordsMax }) => String(recordsMax)),
+    creates.map(({ author }) => author),
     ...columns,
   ]
   const { plain, own } = templates[resource.name]
@@ -82,7 +84,7 @@ export function insertedColumns(resource: Resource, withOwn: boolean): readonly 
 }
 
 function insertTemplate(resource: Resource, fields: readonly InsertedColumn[]): Template {
-  const [account, max] = [placeholder(), placeholder()]
+  const [account, max, author] = [placeholder(), placeholder(), placeholder()]
   const values = fields.map(() => placeholder())
   const columns = fields.map(({ name }) => identifier(name))
   const parameters = fields.map(({ type }, i) => sql`${values[i] ?? account}::${type}`)
@@ -90,19 +92,19 @@ function insertTemplate(resource: Resource, fields: readonly InsertedColumn[]): 
   ${tickTally(account, resource, tickOfCreate)} and t.total < ${max}::bigint
   returning t.version, t.written_at, t.lineages[1] as lineage, coalesce(t.own_last_id, t.last_id) as id
 ), inserted as (
-  insert into ${identifier(resource.name)} (account_id, id, version, created_version, ${join(columns, ', ')}, create_date, write_date)
-  select ${account}::bigint, id, version, version, ${join(parameters, ', ')}, written_at, written_at from tick
+  insert into ${identifier(resource.name)} (account_id, id, version, created_version, ${join(columns, ', ')}, create_date, write_date, created_by, changed_by)
+  select ${account}::bigint, id, version, version, ${join(parameters, ', ')}, written_at, written_at, ${author}::text, ${author}::text from tick
   returning id
 )
 select i.id, k.version, k.lineage from inserted i, tick k`.template(
-    [account, max, ...values],
+    [account, max, author, ...values],
     'create',
     'pipelined',
   )
 }
 
 function insertAllTemplate(resource: Resource, fields: readonly InsertedColumn[]): Template {
-  const [accounts, maxima] = [placeholder(), placeholder()]
+  const [accounts, maxima, authors] = [placeholder(), placeholder(), placeholder()]
   const values = fields.map(() => placeholder())
   const columns = join(
     fields.map(({ name }) => identifier(name)),
@@ -110,7 +112,7 @@ function insertAllTemplate(resource: Resource, fields: readonly InsertedColumn[]
   )
   const arrays = fields.map(({ type }, i) => sql`${values[i] ?? accounts}::${type}[]`)
   return sql`with q as (
-  select * from unnest(${accounts}::bigint[], ${maxima}::bigint[], ${join(arrays, ', ')}) with ordinality q(account_id, records_max, ${columns}, n)
+  select * from unnest(${accounts}::bigint[], ${maxima}::bigint[], ${authors}::text[], ${join(arrays, ', ')}) with ordinality q(account_id, records_max, author, ${columns}, n)
 ), free as (
   select t.account_id, t.total from tally t
   where t.account_id = any(${accounts}::bigint[]) and t.resource = ${value(resource.name)}::text for update skip locked
@@ -120,14 +122,14 @@ function insertAllTemplate(resource: Resource, fields: readonly InsertedColumn[]
   ${tickTallies(sql`accepted`, resource, tickOfCreate)}
   returning t.account_id, t.version, t.written_at, t.lineages[1] as lineage, coalesce(t.own_last_id, t.last_id) as id
 ), inserted as (
-  insert into ${identifier(resource.name)} (account_id, id, version, created_version, ${columns}, create_date, write_date)
+  insert into ${identifier(resource.name)} (account_id, id, version, created_version, ${columns}, create_date, write_date, created_by, changed_by)
   select k.account_id, k.id, k.version, k.version, ${join(
     fields.map(({ name }) => sql`q.${identifier(name)}`),
     ', ',
-  )}, k.written_at, k.written_at from tick k join q on q.account_id = k.account_id
+  )}, k.written_at, k.written_at, q.author, q.author from tick k join q on q.account_id = k.account_id
 )
 select q.n, k.id, k.version, k.lineage from tick k join q on q.account_id = k.account_id`.template(
-    [accounts, maxima, ...values],
+    [accounts, maxima, authors, ...values],
     'create',
     'generic',
   )

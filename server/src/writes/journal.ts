@@ -1,3 +1,4 @@
+import { authorFields } from '../catalog/authors.ts'
 import type { Resource } from '../catalog/resources.ts'
 import { limits } from '../limits/limits.ts'
 import { hasAddressOf } from '../query/sql/by-id.ts'
@@ -23,16 +24,23 @@ export function hasImages(records: number): boolean {
   return records <= limits.imagesOfWriteMax
 }
 
+/** The version that a deletion makes, and who deletes. */
+interface Deletion {
+  readonly version: Value
+  readonly author: Value
+}
+
 /** Deletes the records with these ids that match `condition`, and journals them. Returns one row, `deleted`. */
 export function deleteRecords(
   scope: AccountScope,
   resource: Resource,
-  version: string,
+  { version, author }: { readonly version: string; readonly author: string },
   { ids, condition }: { readonly ids: Fragment; readonly condition: Fragment },
 ): Statement {
   const account = value(scope.accountId)
   const deleted = sql`${hasAddressOf(identifier(resource.name), account, ids)} and ${condition}`
-  const deletion = journaledDeletion(account, resource, value(version), deleted)
+  const by = { version: value(version), author: value(author) }
+  const deletion = journaledDeletion(account, resource, by, deleted)
   return sql`with ${deletion}
 select count(*)::int as deleted from gone`.statement()
 }
@@ -41,23 +49,23 @@ select count(*)::int as deleted from gone`.statement()
 export function journaledDelete(
   account: Value,
   resource: Resource,
-  version: Value,
+  deletion: Deletion,
   condition: Fragment,
 ): Fragment {
-  return journaledDeletion(account, resource, version, sql`account_id = ${account}::bigint and ${condition}`)
+  return journaledDeletion(account, resource, deletion, sql`account_id = ${account}::bigint and ${condition}`)
 }
 
 function journaledDeletion(
   account: Value,
   resource: Resource,
-  version: Value,
+  { version, author }: Deletion,
   condition: Fragment,
 ): Fragment {
   return sql`gone as (
   delete from ${identifier(resource.name)} where ${condition} returning *
 ), buried as (
-  insert into tombstone (account_id, resource, version, id)
-  select ${account}::bigint, ${value(resource.name)}::text, ${version}::bigint, id from gone
+  insert into tombstone (account_id, resource, version, id, deleted_by)
+  select ${account}::bigint, ${value(resource.name)}::text, ${version}::bigint, id, ${author}::text from gone
 ), images as (
   ${insertImages(account, resource, version, sql`gone`)}
 )`
@@ -68,7 +76,8 @@ function journaledDeletion(
  * is an image of a process that does not know these fields.
  */
 export function imageColumns({ fields, schema }: Resource): { columns: Fragment; values: Fragment } {
-  const names = ['id', 'created_version', ...columnNames(fields).filter((name) => name !== 'custom')]
+  const stored = columnNames([...fields, ...authorFields]).filter((name) => name !== 'custom')
+  const names = ['id', 'created_version', ...stored]
   const columns = join(
     names.map((name) => identifier(name)),
     ', ',

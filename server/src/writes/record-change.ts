@@ -10,6 +10,7 @@ export type RecordAddress = { readonly id: string } | { readonly key: KeyValue }
 export interface AddressedTarget {
   readonly scope: AccountScope
   readonly resource: Resource
+  readonly author: string
   readonly address: RecordAddress
   /** The ETags of If-Match, of which the record must have one; undefined if any state will do. */
   readonly etags: readonly string[] | undefined

@@ -32,7 +32,7 @@ export async function upsertRecord(
   values: RecordValues,
   etagOf: EtagOf,
 ): Promise<Written> {
-  const { scope, resource, idempotency } = target
+  const { scope, resource, author, idempotency } = target
   return await idempotent.run(scope, idempotency, async (transaction) => {
     const tally = await lockedTally(transaction, target)
     const wanted = keyValues(resource, values)
@@ -46,7 +46,12 @@ export async function upsertRecord(
     requireFree(resource, wanted, holders)
     requireComplete(resource, key, values)
     const custom = ownValues(resource, values, { withNulls: false })
-    const row = await insertHolding(transaction, resource, { scope, values, custom, recordsMax }, wanted)
+    const row = await insertHolding(
+      transaction,
+      resource,
+      { scope, author, values, custom, recordsMax },
+      wanted,
+    )
     if (row === undefined) throw recordsExhausted(resource, recordsMax)
     const record = await recordOf(transaction, target, row.id)
     return { id: row.id, status: 201, etag: etagOf(row.id, row), record } satisfies WriteResult

@@ -34,6 +34,8 @@ class Change(Generic[R]):
     #: Pass it as `since` to continue after this change. Until the last change of a page, this is the cursor before the page, so that
     #: after an interruption you may receive a change again, but never miss one. None on the first page from the beginning.
     cursor: Optional[str]
+    #: Who deleted the record, if `fields` names `changed_by`; None if it is not known.
+    deleted_by: Optional[str] = None
 
 
 class Changes(Generic[R]):
@@ -91,7 +93,9 @@ def changes_in(page: Dict[str, Any], before: Optional[str]) -> Iterator[Change[A
     last = len(page["data"]) - 1
     for at, sent in enumerate(page["data"]):
         cursor = page["cursor"] if at == last else before
-        yield Change(sent["change"], sent["id"], sent["version"], sent.get("record"), sent.get("etag"), cursor)
+        yield Change(
+            sent["change"], sent["id"], sent["version"], sent.get("record"), sent.get("etag"), cursor, sent.get("deleted_by")
+        )
 
 
 def persistently(send: Callable[[], T], stop: Optional[Event]) -> T:

@@ -84,6 +84,17 @@ class Writes(unittest.TestCase):
         products.upsert(rows, on_rejected=lambda fault: rejected.append((fault.row["name"], fault.code)))
         self.assertEqual((rejected, products.get(one)["name"]), ([("Second", "changed")], "First"))
 
+    def test_a_record_says_who_wrote_it_and_a_deletion_who_deleted_it(self) -> None:
+        products = self.qm.products
+        one = products.create({"name": "Signed"})
+        written: Any = products.get(one, fields=["created_by", "changed_by"])
+        self.assertEqual(written["created_by"], written["changed_by"])
+        before = products.changes()
+        self.assertIn(one, [change.id for change in before])
+        products.delete(one)
+        after = products.changes(since=before.cursor, fields=["changed_by"])
+        self.assertEqual([(change.id, change.deleted_by) for change in after], [(one, written["changed_by"])])
+
     def test_decimals_have_every_digit_in_every_response(self) -> None:
         products = self.qm.products
         price = Decimal("123456789012345678901234.123456789012")

@@ -328,11 +328,13 @@ export function invalidResponse(examples: Readonly<Record<string, object>>): obj
 
 export function fieldsParameter(collection: Collection): object {
   const names = collection.fields.map((field) => field.name)
-  const computed = (collection.computed ?? []).map(({ name }) => ` Besides these: \`${name}\`.`).join('')
+  const others = [...(collection.onRequest ?? []), ...(collection.computed ?? [])]
+  const besides =
+    others.length === 0 ? '' : ` Besides these: ${others.map(({ name }) => `\`${name}\``).join(', ')}.`
   return {
     name: 'fields',
     in: 'query',
-    description: `Field names, separated by commas, in the order of the response. Default: all, ${names.join(', ')}.${computed}`,
+    description: `Field names, separated by commas, in the order of the response. Default: all, ${names.join(', ')}.${besides}`,
     schema: { type: 'string' },
     example: names.slice(0, 2).join(','),
   }

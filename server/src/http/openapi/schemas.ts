@@ -35,13 +35,13 @@ export function recordSchema(collection: Collection): RecordSchema {
 export const unlisted = { 'x-scalar-ignore': true }
 
 /** A record with only the requested `fields`, so that none of them is required. */
-function selectedSchema({ noun, plural, fields, computed = [] }: Collection): RecordSchema {
+function selectedSchema({ noun, plural, fields, onRequest = [], computed = [] }: Collection): RecordSchema {
   return {
     type: 'object',
     ...unlisted,
     title: `${titleOf(noun)} with the requested fields`,
     description: `One of the ${plural}, if the request has \`fields\`: a record has only these.`,
-    properties: propertiesOf([...fields, ...computed]),
+    properties: propertiesOf([...fields, ...onRequest, ...computed]),
     additionalProperties: false,
   }
 }

@@ -74,7 +74,7 @@ const faults: Record<RequestFault, Text> = {
     remedy: 'Send one field, with "-" before it for descending order. Use page instead of after_id.',
   },
   field_not_sortable: {
-    cause: 'sort names a field that the account has declared, or etag.',
+    cause: 'sort names a field that the account has declared, etag, created_by or changed_by.',
     remedy: 'Sort by a field of the resource. The message lists them.',
   },
   choice_invalid: {
@@ -94,7 +94,8 @@ const faults: Record<RequestFault, Text> = {
     remedy: 'Name it in fields, and filter by another field.',
   },
   field_not_for_summary: {
-    cause: 'sum or avg of a field that is not a number, or min or max of a text or boolean.',
+    cause:
+      'sum or avg of a field that is not a number, min or max of a text or boolean, or any of created_by and changed_by.',
     remedy: 'Name a field in expected.',
   },
   group_unit_invalid: {

@@ -138,7 +138,7 @@ export function adjustHandler(
       const deltas = deltasOf(request, resource)
       const idempotency = idempotencyOf(request, `${addressPath(resource, address)}/adjust`, deltas)
       if (idempotency === undefined) throw keyRequired()
-      const target = { scope, resource, address, etags: ifMatchOf(request), idempotency }
+      const target = { scope, resource, author: scope.keyId, address, etags: ifMatchOf(request), idempotency }
       return await timed(request, () =>
         writes.run(scope, clientSignal(reply), () => adjustRecord(idempotent, target, deltas, etagOf)),
       )

@@ -156,6 +156,7 @@ function batchHandler(parts: RouteParts, route: Resource): Handler {
     const { mode, key } = parseBatchRequest(rawQueryOf(request))
     const found = definitions.of(scope, route, schema)
     const resource = rowResource(found instanceof Promise ? await found : found, key)
+    const author = scope.keyId
     const actor = actorOf(request, scope, authentication.trustedProxies)
     const format = formatOf(request)
     const isGzipped = request.headers['content-encoding'] === 'gzip'
@@ -172,7 +173,7 @@ function batchHandler(parts: RouteParts, route: Resource): Handler {
     const nextSlice = () => shares.next(scope.accountId)
     if (format === 'json') {
       const all = { resource, scope, body, isGzipped, nextSlice }
-      const writer = batches.writer(scope, resource, { recordsMax: scope.recordsMax, mode, actor })
+      const writer = batches.writer(scope, resource, { recordsMax: scope.recordsMax, mode, author, actor })
       return await jsonBatch(request, reply, writer, all)
         .catch((error: unknown) => {
           if (!request.raw.complete) closeAfterResponse(reply)
@@ -181,7 +182,9 @@ function batchHandler(parts: RouteParts, route: Resource): Handler {
         .finally(() => seat.release())
     }
     const running = writeRows(
-      results.startingWith(batches.writer(scope, resource, { recordsMax: scope.recordsMax, mode, actor })),
+      results.startingWith(
+        batches.writer(scope, resource, { recordsMax: scope.recordsMax, mode, author, actor }),
+      ),
       {
         resource,
         chunks: batchRows(resource, body, { format, isGzipped, nextSlice }),

@@ -176,6 +176,7 @@ function upsertHandler({ writes, idempotent, definitions }: RouteParts, route: R
       const target = {
         scope,
         resource,
+        author: scope.keyId,
         key,
         etags: ifMatchOf(request),
         mustExist: request.headers['if-match'] !== undefined,

@@ -101,7 +101,7 @@ function patchHandler({ writes, idempotent, definitions }: RouteParts, route: Re
       const etagOf = resource === route ? etagOfRoute : etagOfRecord(resource)
       const values = recordValues(request, resource)
       const idempotency = idempotencyOf(request, addressPath(resource, address), values)
-      const target = { scope, resource, address, etags: ifMatchOf(request), idempotency }
+      const target = { scope, resource, author: scope.keyId, address, etags: ifMatchOf(request), idempotency }
       return await timed(request, () =>
         writes.run(scope, clientSignal(reply), () => patchRecord(idempotent, target, values, etagOf)),
       )
@@ -154,7 +154,7 @@ export function deleteHandler(
     const written = await writeOwn(request, definitions, route, async (resource) => {
       const address = addressOf(request, resource)
       const idempotency = idempotencyOf(request, addressPath(resource, address))
-      const target = { scope, resource, address, etags: ifMatchOf(request), idempotency }
+      const target = { scope, resource, author: scope.keyId, address, etags: ifMatchOf(request), idempotency }
       return await timed(request, () =>
         writes.run(scope, clientSignal(reply), () => deleteRecord(idempotent, target)),
       )

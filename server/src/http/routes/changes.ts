@@ -156,6 +156,10 @@ function schemasOf(resource: Resource): Record<string, Schema> {
           description:
             'Only of a deletion: the record was erased. Remove its values from everything that you keep, such as logs and backups.',
         },
+        deleted_by: {
+          type: ['string', 'null'],
+          description: 'Who deleted the record, if `fields` names `changed_by`.',
+        },
         etag: {
           type: 'string',
           description: 'The ETag of the record, as `If-Match` takes it. Only if it was created or updated.',

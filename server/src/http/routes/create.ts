@@ -117,7 +117,7 @@ function createHandler(parts: RouteParts, route: Resource): Handler {
     const created = await writeOwn(request, parts.definitions, route, async (resource) => {
       const values = recordValues(request, resource)
       const custom = ownValues(resource, values, { withNulls: false })
-      const create = { scope, values, custom, recordsMax: scope.recordsMax }
+      const create = { scope, author: scope.keyId, values, custom, recordsMax: scope.recordsMax }
       const etagOf = resource === route ? etagOfRoute : etagOfRecord(resource)
       const idempotency = idempotencyOf(request, path, values)
       return await timed(request, () =>
@@ -174,7 +174,8 @@ function addUnknownFields(
   faults: Faults,
 ): void {
   const names = fields.map(({ name }) => name)
-  const assigned = resource.fields.map(({ name }) => name).filter((name) => !names.includes(name))
+  const stored = [...resource.fields, ...(resource.onRequest ?? [])].map(({ name }) => name)
+  const assigned = stored.filter((name) => !names.includes(name))
   for (const member of Object.keys(body)) {
     if (names.includes(member)) continue
     faults.add(() => ({

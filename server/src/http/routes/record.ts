@@ -127,8 +127,7 @@ function recordRequestOf(
   addressOf: AddressOf,
 ): RecordRequest {
   const address = addressOf(request, resource)
-  const { members, fieldsHash } = plans.record(resource, rawQueryOf(request))
-  return { resource, address, members, fieldsHash }
+  return { resource, address, ...plans.record(resource, rawQueryOf(request)) }
 }
 
 /** No id contains a slash, so a value cannot be taken for one. */

@@ -2,7 +2,7 @@ import { limits } from '../../limits/limits.ts'
 import { type Fragment, identifier, join, placeholder, sql, type Value, value } from '../../sql.ts'
 import { isOwnWrite } from '../../tally-state.ts'
 import type { ListPlan } from '../plan.ts'
-import { refersToOwnField, where } from './where.ts'
+import { refersToAuthor, refersToOwnField, where } from './where.ts'
 
 /**
  * Carries a total, and the rank of a record among the matches, from the version at which they were cached to that of the
@@ -80,9 +80,14 @@ export function journalSince(
   const matches = plan.where === undefined ? sql`true` : sql`(${where(plan.where)}) is true`
   const readsOwn =
     columns?.refersToOwnField === true || (plan.where !== undefined && refersToOwnField(plan.where))
-  // Such an image was written by a process that did not know the account's own fields.
-  const isPartial = readsOwn ? sql`, custom is null as is_partial` : sql``
-  const areWhole = readsOwn ? sql` and not exists (select from images where is_partial)` : sql``
+  const readsAuthor = plan.where !== undefined && refersToAuthor(plan.where)
+  // Such an image was written by a process that did not know the account's own fields, or may have been by one that knew no authors.
+  const partial = [
+    ...(readsOwn ? [sql`custom is null`] : []),
+    ...(readsAuthor ? [sql`changed_by is null`] : []),
+  ]
+  const isPartial = partial.length > 0 ? sql`, ${join(partial, ' or ')} as is_partial` : sql``
+  const areWhole = partial.length > 0 ? sql` and not exists (select from images where is_partial)` : sql``
   const names = eachAfterComma(columns?.names ?? [])
   const values = eachAfterComma(
     (columns?.values ?? []).map((one, at) => sql`${one} as ${columns?.names[at] ?? sql``}`),

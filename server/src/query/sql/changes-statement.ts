@@ -1,3 +1,4 @@
+import { changedBy } from '../../catalog/authors.ts'
 import type { Field } from '../../catalog/field.ts'
 import { perResource, type Resource } from '../../catalog/resources.ts'
 import { limits } from '../../limits/limits.ts'
@@ -161,7 +162,7 @@ function deletions(
   matches: Fragment | undefined,
 ): Fragment {
   const columns = join(
-    columnNames(fields).map(() => sql`, null`),
+    columnNames(fields).map((column) => (column === changedBy.name ? sql`, d.deleted_by` : sql`, null`)),
     '',
   )
   const isSent = matches && sql` and (${matches} or (n.created_version, n.id) <= ${after})`
@@ -177,8 +178,11 @@ function deletions(
 function changeJson(resource: Resource, fields: readonly Field[], isFiltered: boolean): Fragment {
   const etag = etagOfSnapshot(resource, account)
   const ids = sql`r.id || ',"version":' || r.version`
+  const by = fields.includes(changedBy)
+    ? sql` || ',"deleted_by":' || coalesce(to_json(r.changed_by)::text, 'null')`
+    : sql``
   const removed = sql` when not r.matches then '{"change":"removed","id":' || ${ids} || '}'`
-  return sql`case when r.deleted then '{"change":"deleted","id":' || ${ids} || case when r.erased then ',"erased":true}' else '}' end${isFiltered ? removed : sql``}
+  return sql`case when r.deleted then '{"change":"deleted","id":' || ${ids}${by} || case when r.erased then ',"erased":true}' else '}' end${isFiltered ? removed : sql``}
     else case when r.version <= ${baseVersion}::bigint or (r.created_version, r.id) > ${after}
       then '{"change":"created","id":' else '{"change":"updated","id":' end
       || ${ids} || ',"etag":' || ${etagJson(etag)} || ',"record":' || ${recordJson(fields, () => etag)} || '}' end`

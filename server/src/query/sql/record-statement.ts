@@ -1,3 +1,4 @@
+import { authorFields } from '../../catalog/authors.ts'
 import { etagField, type Field } from '../../catalog/field.ts'
 import type { KeyField } from '../../catalog/own-fields.ts'
 import { perResource, type Resource } from '../../catalog/resources.ts'
@@ -12,6 +13,8 @@ export interface RecordKey {
   /** Empty if the record is named by the value of a unique field. */
   readonly id: string
   readonly key?: { readonly field: KeyField; readonly value: string } | undefined
+  /** Whether who wrote it is read, too. The same for all reads of a statement. */
+  readonly withAuthors?: boolean
 }
 
 export interface RecordRow extends TallyState {
@@ -24,8 +27,8 @@ export interface RecordRow extends TallyState {
   /** Null if there is no record with this id. */
   readonly record_version: string | null
   /**
-   * All fields as JSON, in the order of the catalog; behind them `custom`, if the resource has fields of its account. Null if there is
-   * no record with this id.
+   * All fields as JSON, in the order of the catalog; behind them `custom`, if the resource has fields of its account, and who wrote it, if
+   * that was requested. Null if there is no record with this id.
    */
   readonly fields: string | null
 }
@@ -35,13 +38,25 @@ export interface RecordRow extends TallyState {
  * fields in any order share it.
  */
 export function recordsStatement(resource: Resource, reads: readonly RecordKey[]): StateStatement {
-  const { plain, own } = templates[resource.name]
-  return (resource.schema === undefined ? plain : own)([accountsOf(reads), idsOf(reads)])
+  return templates[resource.name][shapeOf(resource, reads)]([accountsOf(reads), idsOf(reads)])
 }
 
 /** The same for records that are named by the values of unique fields. */
 export function keyedRecordsStatement(resource: Resource, reads: readonly RecordKey[]): StateStatement {
-  return templates[resource.name].keyed([accountsOf(reads), ...keysOf(reads)])
+  const { keyed, keyedAuthored } = templates[resource.name]
+  return (haveAuthors(reads) ? keyedAuthored : keyed)([accountsOf(reads), ...keysOf(reads)])
+}
+
+/** What the statement reads besides the fields of the catalog. */
+export type RecordShape = 'plain' | 'own' | 'authored'
+
+export function shapeOf({ schema }: Resource, reads: readonly RecordKey[]): RecordShape {
+  if (haveAuthors(reads)) return 'authored'
+  return schema === undefined ? 'plain' : 'own'
+}
+
+export function haveAuthors([read]: readonly RecordKey[]): boolean {
+  return read?.withAuthors === true
 }
 
 // Array literals of PostgreSQL: integers need no quotes.
@@ -73,6 +88,8 @@ export function membersOf(resource: Resource, fields: readonly Field[]): readonl
   return fields.map((field) => {
     const prefix = `"${field.name}":`
     if (field.customKey !== undefined) return { prefix, position: columns.length, key: field.customKey }
+    if (authorFields.includes(field))
+      return { prefix, position: columns.length + 1 + authorFields.indexOf(field), key: undefined }
     return { prefix, position: field === etagField ? undefined : columns.indexOf(field), key: undefined }
   })
 }
@@ -96,13 +113,13 @@ const keyFields = placeholder()
 const keyTexts = placeholder()
 
 /** The columns of `RecordRow`. */
-export const recordColumns = ({ fields }: Resource, withOwn: boolean) =>
+export const recordColumns = ({ fields }: Resource, shape: RecordShape) =>
   sql`q.n, ${stateColumns}, ${currentLineageColumn} as lineage, r.version as record_version, ${jsonValues(fields)}${
-    withOwn ? sql` || e'\\x1f' || coalesce(r.custom::text, '{}')` : sql``
-  } as fields`
+    shape === 'plain' ? sql`` : sql` || e'\\x1f' || coalesce(r.custom::text, '{}')`
+  }${shape === 'authored' ? sql` || e'\\x1f' || ${jsonValues(authorFields)}` : sql``} as fields`
 
-function recordsTemplate(resource: Resource, withOwn: boolean): StateTemplate {
-  return sql`select ${recordColumns(resource, withOwn)}
+function recordsTemplate(resource: Resource, shape: RecordShape): StateTemplate {
+  return sql`select ${recordColumns(resource, shape)}
 from unnest(${accounts}::bigint[], ${ids}::bigint[]) with ordinality q(account_id, id, n)
 join tally t on t.account_id = q.account_id and t.resource = ${value(resource.name)}::text
 left join ${identifier(resource.name)} r on r.account_id = q.account_id and r.id = q.id
@@ -110,9 +127,9 @@ where t.account_id = any(${accounts}::bigint[])`.template([accounts, ids], 'reco
 }
 
 /** Accounts with unique fields have definitions, so `custom` is always read. */
-function keyedTemplate(resource: Resource): StateTemplate {
+function keyedTemplate(resource: Resource, shape: RecordShape): StateTemplate {
   const resourceName = value(resource.name)
-  return sql`select r.id as record_id, ${recordColumns(resource, true)}
+  return sql`select r.id as record_id, ${recordColumns(resource, shape)}
 from unnest(${accounts}::bigint[], ${keyFields}::bigint[], ${keyTexts}::text[]) with ordinality q(account_id, field, value, n)
 join tally t on t.account_id = q.account_id and t.resource = ${resourceName}::text
 left join ${identifier(`${resource.name}_key`)} k on k.account_id = q.account_id and k.field = q.field and k.value = q.value
@@ -125,7 +142,9 @@ where t.account_id = any(${accounts}::bigint[])`.template(
 }
 
 const templates = perResource((resource) => ({
-  plain: recordsTemplate(resource, false),
-  own: recordsTemplate(resource, true),
-  keyed: keyedTemplate(resource),
+  plain: recordsTemplate(resource, 'plain'),
+  own: recordsTemplate(resource, 'own'),
+  authored: recordsTemplate(resource, 'authored'),
+  keyed: keyedTemplate(resource, 'own'),
+  keyedAuthored: keyedTemplate(resource, 'authored'),
 }))

@@ -1,3 +1,4 @@
+import { authorFields } from '../../catalog/authors.ts'
 import type { Field } from '../../catalog/field.ts'
 import { limits } from '../../limits/limits.ts'
 import { type Fragment, identifier, join, sql, value } from '../../sql.ts'
@@ -69,8 +70,8 @@ function amongMany(predicate: Predicate, mayUseIndex: (contains: Contains) => bo
   return sql`${conditionOf(predicate)}${readsRecords}`
 }
 
-function usesTrigrams({ negated, text }: Contains): boolean {
-  return !negated && hasTrigram(text)
+function usesTrigrams({ field, negated, text }: Contains): boolean {
+  return !negated && field.unindexed === undefined && hasTrigram(text)
 }
 
 /** Whether the trigram index finds a part of the matches. */
@@ -128,8 +129,7 @@ export function hasTrigram(text: string): boolean {
  */
 export function disjunctsOf(predicate: Predicate): readonly Fragment[] {
   // No index has a field of the account, so each scan would read all of its records.
-  const ranges =
-    predicate.kind === 'ranges' && predicate.field.customKey === undefined ? rangesOf(predicate) : []
+  const ranges = predicate.kind === 'ranges' && isIndexed(predicate.field) ? rangesOf(predicate) : []
   return ranges.length > 1 && ranges.length <= limits.filterDisjunctsMax ? ranges : [where(predicate)]
 }
 
@@ -226,7 +226,7 @@ export function hasEquality(predicate: Predicate): boolean {
 }
 
 function isEquality(predicate: Predicate): boolean {
-  if (predicate.kind !== 'one-of' || predicate.field.customKey !== undefined) return false
+  if (predicate.kind !== 'one-of' || !isIndexed(predicate.field)) return false
   return predicate.values.length === 1 && !predicate.orNull
 }
 
@@ -245,6 +245,11 @@ export function namesRecords(predicate: Predicate): boolean {
   if (predicate.kind === 'any') return predicate.terms.every(namesRecords)
   if (predicate.kind !== 'one-of' || predicate.orNull) return false
   return predicate.field.name === 'id' || ('key' in predicate.field && predicate.field.key !== undefined)
+}
+
+/** Fields that accounts have declared have none. */
+function isIndexed({ customKey, unindexed }: Field): boolean {
+  return customKey === undefined && unindexed === undefined
 }
 
 function refersToId(predicate: Predicate): boolean {
@@ -299,6 +304,12 @@ export function columnOf({ name, type, customKey }: Field): Fragment {
 
 function parameterTypeOf({ type, customKey }: Field): Fragment {
   return customKey === undefined ? parameterTypes[type] : ownParameterTypes[type]
+}
+
+/** Whether it refers to who wrote a record. */
+export function refersToAuthor(predicate: Predicate): boolean {
+  if (predicate.kind === 'all' || predicate.kind === 'any') return predicate.terms.some(refersToAuthor)
+  return authorFields.includes(predicate.field)
 }
 
 /** Whether it refers to a field that the account has declared. */
