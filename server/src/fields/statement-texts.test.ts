@@ -66,7 +66,7 @@ it('without fields of the account, the texts of statements are those of the vers
   expect(all.length).toBeGreaterThan(250)
   expect(all.filter((text) => /\bcustom\b/.test(text))).toEqual([])
   expect(hash('sha256', all.join('\n'), 'hex')).toBe(
-    '3a9268583e737cf419329ea4cbf6a326b32ad71d429d602a495813af74c8fd4c',
+    '30d64dce0112fc736ef130db766d226f817a7ab2f7c5eb6f1d9351df51a53ca6',
   )
 })
 
