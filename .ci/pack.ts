@@ -4,6 +4,10 @@ import { tmpdir } from 'node:os'
 import { join, posix, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { commandTree } from '../server/src/cli/completion/command-tree.ts'
+import { manPage } from '../server/src/cli/completion/man-page.ts'
+import { program } from '../server/src/cli/program.ts'
+import { loadConfig } from '../server/src/config/config.ts'
 import { installLock } from './install-lock.ts'
 
 /**
@@ -61,7 +65,10 @@ function buildClient(folder: string): void {
   describe('client', folder, { files: ['dist', 'CHANGELOG.md'] })
 }
 
-/** Contains the filter package, the built console and the built site, so that one tarball is enough to install the service. */
+/**
+ * Contains the filter package, the built console and the built site, so that one tarball is enough to install the service, and what its
+ * operator needs without a checkout: the documents, the files of `deploy/` and a man page.
+ */
 function buildServer(folder: string): void {
   compile('server', folder, {})
   for (const part of ['bin', 'migrations'])
@@ -69,11 +76,15 @@ function buildServer(folder: string): void {
   execFileSync(process.execPath, [`${root}console/build.ts`, join(folder, 'console')], { stdio: 'inherit' })
   execFileSync(process.execPath, [`${root}site/build.ts`, join(folder, 'site')], { stdio: 'inherit' })
   describe('server', folder, {
-    files: ['bin/*.js', 'console', 'dist', 'migrations', 'site', 'CHANGELOG.md'],
+    files: ['bin/*.js', 'console', 'deploy', 'dist', 'docs', 'man', 'migrations', 'site', 'CHANGELOG.md'],
+    man: ['./man/quartermaster.1'],
     imports: { '#main': './dist/main.js' },
     exports: { './package.json': './package.json' },
     bundleDependencies,
   })
+  mkdirSync(join(folder, 'man'))
+  writeFileSync(join(folder, 'man/quartermaster.1'), manPage(commandTree(program(loadConfig({}))), version))
+  copyDocuments(folder)
   buildFilter(join(folder, 'node_modules/@quartermaster/filter'))
 }
 
@@ -90,6 +101,21 @@ function buildOdoo(folder: string): void {
     imports: { '#start': './dist/command.js' },
     publishConfig: { access: 'public', provenance: true },
   })
+}
+
+/** Without pictures and decision records. */
+function copyDocuments(folder: string): void {
+  const files = execFileSync('git', ['ls-files', 'docs/*.md', 'deploy'], { cwd: root, encoding: 'utf8' })
+    .trim()
+    .split('\n')
+    .filter((file) => !file.startsWith('docs/adr/') && !/\/\.\w/.test(file))
+  for (const file of files) {
+    mkdirSync(join(folder, posix.dirname(file)), { recursive: true })
+    cpSync(`${root}${file}`, join(folder, file))
+    if (!file.endsWith('.md')) continue
+    const text = readFileSync(`${root}${file}`, 'utf8')
+    writeFileSync(join(folder, file), absoluteLinks(text, posix.dirname(file)))
+  }
 }
 
 function compile(name: 'filter' | 'server', folder: string, options: Record<string, unknown>): void {
@@ -138,17 +164,17 @@ function describe(name: PackageName, folder: string, published: Record<string, u
   })
   for (const document of ['README.md', 'CHANGELOG.md']) {
     const text = readFileSync(`${root}${folderOf(name)}/${document}`, 'utf8')
-    writeFileSync(join(folder, document), absoluteLinks(text, name))
+    writeFileSync(join(folder, document), absoluteLinks(text, folderOf(name)))
   }
   cpSync(`${root}LICENSE`, join(folder, 'LICENSE'))
 }
 
 /** Relative links lead nowhere outside the repository. They become links to the files of this version. */
-function absoluteLinks(text: string, name: PackageName): string {
+function absoluteLinks(text: string, from: string): string {
   return text.replaceAll(
     /(!?)(\[[^\]]*\])\((?!https?:|#)([^)\s]+)\)/g,
     (_, image: string, label: string, target: string) =>
-      `${image}${label}(${sourceUrl}/${image === '' ? 'blob' : 'raw'}/v${version}/${posix.join(folderOf(name), target)})`,
+      `${image}${label}(${sourceUrl}/${image === '' ? 'blob' : 'raw'}/v${version}/${posix.join(from, target)})`,
   )
 }
 

@@ -15,6 +15,7 @@ const accountTables = [
   'tombstone',
   'webhook',
   'delivery',
+  'erasure',
   'product_before',
   'partner_before',
   'company_before',

@@ -243,6 +243,12 @@ it('shows the accounts that use the most', async () => {
   expect(await topOf('requests')).toMatchObject([{ account: 'globex' }])
   expect(await topOf('errors')).toMatchObject([{ account: 'known', requests: 10, errors: 7 }])
   expect(await topOf('ms')).toMatchObject([{ account: 'known' }])
+  const shown = await quartermaster(['usage', '--top', 'errors', '--limit', '1', '--json'], {
+    DATABASE_URL: url,
+  })
+  expect(JSON.parse(shown.stdout)).toEqual({ accounts: await topOf('errors') })
+  const table = await quartermaster(['usage', '--top', 'ms', '--days', '1'], { DATABASE_URL: url })
+  expect(table.stdout).toMatch(/^REQUESTS +ERRORS +MS +ACCOUNT\n10 +7 +[\d,]+ +known\n/)
 })
 
 it('deletes an account: the process runs what is due', async () => {

@@ -17,7 +17,9 @@ import { accountCommands } from './commands/account-commands.ts'
 import { fieldCommands } from './commands/field-commands.ts'
 import { defaultScopes, keyCreate, keyList, keyRevoke, keyRotate } from './commands/key-command.ts'
 import { typesCommand } from './commands/types-command.ts'
+import { addUsageCommand } from './commands/usage-commands.ts'
 import { webhookCommands } from './commands/webhook-commands.ts'
+import { addCompletionCommand } from './completion/completion-command.ts'
 import { addDatabaseCommands } from './database/database-commands.ts'
 import { ownerUrl } from './database/owner.ts'
 import type { DoctorOptions } from './doctor/doctor-command.ts'
@@ -56,6 +58,7 @@ export function program(loaded: LoadedConfig): Command {
   command.commandsGroup('Accounts:')
   for (const commands of [accountCommands, keyCommands, fieldCommands, webhookCommands, operatorCommands])
     command.addCommand(commands(config))
+  addUsageCommand(command, config)
   command.commandsGroup('Data:')
   addDataCommands(command, config)
   addEraseCommand(command, config)
@@ -67,7 +70,9 @@ export function program(loaded: LoadedConfig): Command {
   command.hook('preAction', (_program, action) => {
     if (!reportsFaults.has(action.name())) throwFaults(loaded.faults)
   })
-  command.commandsGroup('Help:').helpCommand('help [command]', 'display help for command')
+  command.commandsGroup('Help:')
+  addCompletionCommand(command)
+  command.helpCommand('help [command]', 'display help for command')
   return command
 }
 
@@ -285,8 +290,8 @@ function addChangesCommand(command: Command, config: Config): void {
     )
 }
 
-/** Commands that report faults of the configuration themselves. */
-const reportsFaults = new Set(['config', 'doctor'])
+/** Commands that report faults of the configuration themselves, or need none. */
+const reportsFaults = new Set(['config', 'doctor', 'completion'])
 
 function addCheckCommands(command: Command, loaded: LoadedConfig): void {
   command

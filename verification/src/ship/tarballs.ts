@@ -148,6 +148,22 @@ async function commands(machine: OnlyNode, folder: string, step: Step): Promise<
     const exported = await quartermaster('export product --account acme --fields id,name --format csv')
     if (!exported.includes('2,"Washer & ""nut"""')) throw new Error(`It exported ${exported}`)
   })
+  await step('usage, completion, documents, deploy and man page', async () => {
+    await quartermaster('usage --top ms --json')
+    const completed = await machine.run(
+      "npx quartermaster completion bash > qm.bash && bash -c '. ./qm.bash; COMP_WORDS=(quartermaster account cre); COMP_CWORD=2; _quartermaster; echo $COMPREPLY'",
+      folder,
+    )
+    if (completed.trim() !== 'create') throw new Error(`It completed ${completed}`)
+    const installed = join(folder, 'node_modules/quartermaster')
+    for (const file of [
+      'docs/operating/install.md',
+      'deploy/README.md',
+      'deploy/kubernetes/base/deployment.yaml',
+      'man/quartermaster.1',
+    ])
+      if (!existsSync(join(installed, file))) throw new Error(`The tarball lacks ${file}.`)
+  })
   await step('doctor', async () => void (await quartermaster('doctor --all-tallies')))
   const service = machine.start('npx quartermaster serve', folder, environment)
   await step('serve', async () => void (await machine.run(untilReady(port), folder)))
