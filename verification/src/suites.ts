@@ -75,6 +75,7 @@ import { accountDeleted } from './lifecycle/account-deleted.ts'
 import { accountsApplied } from './lifecycle/accounts-applied.ts'
 import { operatorScopesRight } from './lifecycle/operator-scopes.ts'
 import { personErased } from './lifecycle/person-erased.ts'
+import { settingsReloaded } from './lifecycle/settings-reloaded.ts'
 import { noLeak } from './no-leak/no-leak.ts'
 import { odooBirths } from './odoo/odoo-births.ts'
 import { odooCopy } from './odoo/odoo-copy.ts'
@@ -250,7 +251,7 @@ export const suites: Record<string, readonly Check[]> = {
   // The connector next to a real Odoo.
   odoo: [odooIdle, odooFirstLoad, odooLag, odooGuards, odooCopy, odooBirths, odooMemory],
   // What reads many records of an account at once.
-  lifecycle: [accountsApplied, operatorScopesRight, accountDeleted, personErased],
+  lifecycle: [accountsApplied, operatorScopesRight, accountDeleted, personErased, settingsReloaded],
   order: [sortExact, summaryExact],
   // `requests` reads what the browser did in the checks before it.
   site: [links, navigation, search, ownHost, siteAxe, siteFirstView, siteRequests],

@@ -7,16 +7,17 @@ import { type ServerProcess, Service } from '../../service.ts'
 import { waitUntil } from '../../wait-until.ts'
 import { SteadyLoad } from './steady-load.ts'
 
-const account = 'restarts'
+export const restartsAccount = 'restarts'
 const requestsPerSecond = 200
 const workers = 2
-const waitMsMax = 120_000
+export const restartMsMax = 120_000
 
-interface Target {
+export interface Target {
   readonly service: Service
   readonly server: ServerProcess
   readonly log: LogReader
   readonly load: SteadyLoad
+  readonly key: string
 }
 
 /** Rolling restarts of `serve --processes 2` by SIGHUP, under load: no request fails. */
@@ -32,7 +33,7 @@ export const restartSighup: Check = {
       while (restarted < restarts || load.generator.sent < requests) {
         server.signal('SIGHUP')
         restarted++
-        await waitUntil(() => log.lines('restarted').length === restarted, waitMsMax, 'no rolling restart')
+        await waitUntil(() => log.lines('restarted').length === restarted, restartMsMax, 'no rolling restart')
         context.log(
           `restart ${restarted}: ${grouped(load.generator.sent)} sent, ${load.generator.failed} failed`,
         )
@@ -68,7 +69,7 @@ export const workerKilled: Check = {
         const before = load.generator.failed
         process.kill(pidOf(log, 1 + (n % workers)), 'SIGKILL')
         const replaced = () => log.lines('listening').length === workers + 1 + n + 1
-        await waitUntil(replaced, waitMsMax, 'no other worker')
+        await waitUntil(replaced, restartMsMax, 'no other worker')
         await sleep(500)
         each.push(load.generator.failed - before)
       }
@@ -83,19 +84,28 @@ export const workerKilled: Check = {
     }),
 }
 
-async function underLoad(run: (target: Target) => Promise<Outcome>): Promise<Outcome> {
+/** `environment`: further settings of the processes, from the folder of the service. */
+export async function underLoad(
+  run: (target: Target) => Promise<Outcome>,
+  environment: (folder: string) => Record<string, string> = () => ({}),
+): Promise<Outcome> {
   const service = await Service.start()
   try {
-    const key = await service.account(account)
+    const key = await service.account(restartsAccount)
     const server = await service.serve({
       QUARTERMASTER_PROCESSES: String(workers),
       QUARTERMASTER_LOG_LEVEL: 'info',
+      ...environment(service.folder),
     })
     const log = new LogReader(server)
-    await waitUntil(() => log.lines('listening').length === workers + 1, waitMsMax, 'not all workers started')
-    const load = new SteadyLoad({ port: server.port, account, key, requestsPerSecond })
+    await waitUntil(
+      () => log.lines('listening').length === workers + 1,
+      restartMsMax,
+      'not all workers started',
+    )
+    const load = new SteadyLoad({ port: server.port, account: restartsAccount, key, requestsPerSecond })
     try {
-      return await run({ service, server, log, load })
+      return await run({ service, server, log, load, key })
     } finally {
       await load.end()
       log.close()
@@ -105,7 +115,7 @@ async function underLoad(run: (target: Target) => Promise<Outcome>): Promise<Out
   }
 }
 
-function outcomeOf(
+export function outcomeOf(
   { load, log }: Target,
   { value, ok, faults }: { value: string; ok: boolean; faults: readonly string[] },
 ): Outcome {
