@@ -73,6 +73,7 @@ import { createsUnderFire, syncUnderFire } from './integrators/sync-under-fire.t
 import { typeCases } from './integrators/type-cases.ts'
 import { accountDeleted } from './lifecycle/account-deleted.ts'
 import { accountsApplied } from './lifecycle/accounts-applied.ts'
+import { attributed } from './lifecycle/attributed.ts'
 import { operatorScopesRight } from './lifecycle/operator-scopes.ts'
 import { personErased } from './lifecycle/person-erased.ts'
 import { settingsReloaded } from './lifecycle/settings-reloaded.ts'
@@ -251,7 +252,14 @@ export const suites: Record<string, readonly Check[]> = {
   // The connector next to a real Odoo.
   odoo: [odooIdle, odooFirstLoad, odooLag, odooGuards, odooCopy, odooBirths, odooMemory],
   // What reads many records of an account at once.
-  lifecycle: [accountsApplied, operatorScopesRight, accountDeleted, personErased, settingsReloaded],
+  lifecycle: [
+    accountsApplied,
+    operatorScopesRight,
+    accountDeleted,
+    attributed,
+    personErased,
+    settingsReloaded,
+  ],
   order: [sortExact, summaryExact],
   // `requests` reads what the browser did in the checks before it.
   site: [links, navigation, search, ownHost, siteAxe, siteFirstView, siteRequests],
