@@ -166,7 +166,7 @@ export interface Audit {
   readonly id: string
   /** When the change was made. */
   readonly at: string
-  /** The change: account.create, account.suspend, account.activate, account.limit, account.cors, account.restore, account.ids, account.import, key.create, key.rotate, key.revoke, webhook.create, webhook.change, webhook.activate, webhook.pause, webhook.rotate, webhook.replay, webhook.delete, field.create, field.change, field.delete, record.erase, record.erased. */
+  /** The change: account.create, account.suspend, account.activate, account.limit, account.cors, account.restore, account.ids, account.import, account.export, key.create, key.rotate, key.revoke, webhook.create, webhook.change, webhook.activate, webhook.pause, webhook.rotate, webhook.replay, webhook.delete, field.create, field.change, field.delete, record.erase, record.erased. */
   readonly action: string
   /** What was changed: a key, webhook or field id, or an account or resource name. */
   readonly subject: string

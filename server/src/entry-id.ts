@@ -9,5 +9,10 @@ let count = 0
  */
 export function newEntryId(atMs: number): string {
   count = (count + 1) % 36 ** 4
-  return `${atMs.toString(36).padStart(9, '0')}${processId}${count.toString(36).padStart(4, '0')}`
+  return `${entryIdAt(atMs)}${processId}${count.toString(36).padStart(4, '0')}`
+}
+
+/** What the ids of this time begin with: those after it are greater. */
+export function entryIdAt(atMs: number): string {
+  return atMs.toString(36).padStart(9, '0')
 }

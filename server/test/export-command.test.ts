@@ -63,6 +63,31 @@ describe('quartermaster export', () => {
     },
   )
 
+  it('leaves a row in the audit log of the account, as do changes and an archive', async () => {
+    const read = await account(client, 'read')
+    await importRecords({ ownerUrl: url, account: 'read', resource: 'partner', records: demoPartners(3) })
+    await run('export', 'partner', '--account', 'read', '--format', 'csv')
+    await run('changes', 'partner', '--account', 'read')
+    const archive = await run('account', 'export', 'read')
+    expect(archive.stdout).toContain('"account.export"')
+    const { rows } = await client.query(
+      `select subject, details, actor from audit where account_id = $1 and action = 'account.export' order by id`,
+      [read.accountId],
+    )
+    expect(rows).toEqual([
+      { subject: 'partner', details: 'records as csv', actor: 'operator' },
+      { subject: 'partner', details: 'changes', actor: 'operator' },
+      { subject: 'read', details: 'archive', actor: 'operator' },
+    ])
+    await client.query(
+      `alter database ${new URL(url).pathname.slice(1)} set default_transaction_read_only = on`,
+    )
+    const onStandby = await run('export', 'partner', '--account', 'read')
+    await client.query('set default_transaction_read_only = off')
+    await client.query(`alter database ${new URL(url).pathname.slice(1)} reset default_transaction_read_only`)
+    expect([onStandby.code, onStandby.stderr]).toEqual([0, expect.stringContaining('is read-only')])
+  })
+
   it('reports errors before it writes anything', async () => {
     const wrong = await run('export', 'partner', '--account', 'acme', '--filter', 'nane=x')
     expect([wrong.code, wrong.stdout]).toEqual([1, ''])

@@ -106,7 +106,7 @@ export const collections: Record<CollectionName, Collection> = {
     fields: [
       {"name":"id","type":"text","nullable":false,"description":"Identifies the entry within its account."},
       {"name":"at","type":"timestamp","nullable":false,"description":"When the change was made."},
-      {"name":"action","type":"text","nullable":false,"description":"The change: account.create, account.suspend, account.activate, account.limit, account.cors, account.restore, account.ids, account.import, key.create, key.rotate, key.revoke, webhook.create, webhook.change, webhook.activate, webhook.pause, webhook.rotate, webhook.replay, webhook.delete, field.create, field.change, field.delete."},
+      {"name":"action","type":"text","nullable":false,"description":"The change: account.create, account.suspend, account.activate, account.limit, account.cors, account.restore, account.ids, account.import, account.export, key.create, key.rotate, key.revoke, webhook.create, webhook.change, webhook.activate, webhook.pause, webhook.rotate, webhook.replay, webhook.delete, field.create, field.change, field.delete, record.erase, record.erased."},
       {"name":"subject","type":"text","nullable":false,"description":"What was changed: a key, webhook or field id, or an account or resource name."},
       {"name":"details","type":"text","nullable":true,"description":"A description of the change."},
       {"name":"actor","type":"text","nullable":false,"description":"Who made the change: a key, or the operator."},

@@ -8,6 +8,7 @@ export const auditActions = [
   'account.restore',
   'account.ids',
   'account.import',
+  'account.export',
   'key.create',
   'key.rotate',
   'key.revoke',

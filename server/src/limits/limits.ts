@@ -168,6 +168,8 @@ export const limits = {
   keyOverlapSecondsMax: 30 * 24 * 60 * 60,
   /** Each text of an audit record: the User-Agent of the client, the description of the change. */
   auditTextCharactersMax: 500,
+  /** Reads of the same kind by an operator: an export that runs every minute leaves one audit entry in this time. */
+  auditReadsApartMs: 3_600_000,
   /** Rows of one such statement: building 200 rows blocks the event loop for 1 to 2 ms. */
   activityWriteRows: 200,
   /** Characters of request texts that are parsed for one such statement: also 1 to 2 ms. */

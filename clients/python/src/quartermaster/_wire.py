@@ -136,7 +136,7 @@ class Audit(TypedDict):
     id: str
     #: When the change was made.
     at: str
-    #: The change: account.create, account.suspend, account.activate, account.limit, account.cors, account.restore, account.ids, account.import, key.create, key.rotate, key.revoke, webhook.create, webhook.change, webhook.activate, webhook.pause, webhook.rotate, webhook.replay, webhook.delete, field.create, field.change, field.delete.
+    #: The change: account.create, account.suspend, account.activate, account.limit, account.cors, account.restore, account.ids, account.import, account.export, key.create, key.rotate, key.revoke, webhook.create, webhook.change, webhook.activate, webhook.pause, webhook.rotate, webhook.replay, webhook.delete, field.create, field.change, field.delete, record.erase, record.erased.
     action: str
     #: What was changed: a key, webhook or field id, or an account or resource name.
     subject: str

@@ -1,6 +1,7 @@
 import { Readable, type Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { DatabaseError } from 'pg'
+import { accountNamed } from '../../accounts/directory.ts'
 import { ArchiveError } from '../../archive/archive-format.ts'
 import { type ExportProgress, exportAccount } from '../../archive/export-account.ts'
 import { type RestoredAccount, restoreAccount } from '../../archive/restore-account.ts'
@@ -11,6 +12,7 @@ import { databaseFault } from '../database/database-fault.ts'
 import { openInput } from '../import/input.ts'
 import { operator } from '../operator.ts'
 import { grouped, type Output, perSecond, showProgress } from '../progress.ts'
+import { auditRead } from './audited-read.ts'
 
 interface Streams {
   readonly stdin: Readable
@@ -38,6 +40,8 @@ export async function accountExport(
             : Math.min(1, progress.rows / Math.max(1, progress.records)),
       }))
       try {
+        const scope = await accountNamed(client, name)
+        await auditRead(client, scope, { subject: name, details: 'archive' }, stderr)
         await pipeline(Readable.from(exportAccount(client, name, progress)), stdout, { end: false })
       } finally {
         endProgress()

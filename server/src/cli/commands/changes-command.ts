@@ -13,6 +13,7 @@ import type { Connection } from '../../postgres/connection.ts'
 import type { ChangesRow } from '../../query/sql/changes-statement.ts'
 import type { AccountScope } from '../../scope.ts'
 import { grouped, type Output } from '../progress.ts'
+import { auditRead } from './audited-read.ts'
 import { queryStringOf, reasonOf } from './export-command.ts'
 
 export interface ChangesOptions {
@@ -60,6 +61,7 @@ async function* pagesOf(client: Connection, options: ChangesOptions): AsyncGener
   const current = () =>
     readDefinitions((statement) => client.read<DefinitionsRow>(statement), scope, resource)
   let own = await current()
+  await auditRead(client, scope, { subject: resource, details: 'changes' }, options.stderr)
   let query = changesQuery(scope, own.resource, [text, 'body'])
   const nextPage = async (from: ChangesQuery['since']) => {
     for (;;) {

@@ -15,6 +15,7 @@ import type { AccountScope } from '../../scope.ts'
 import { stateName } from '../../tally-state.ts'
 import { databaseFault } from '../database/database-fault.ts'
 import { grouped, type Output, perSecond, showProgress } from '../progress.ts'
+import { auditRead } from './audited-read.ts'
 
 export interface ExportOptions {
   readonly ownerUrl: string
@@ -53,6 +54,8 @@ async function writeAll(options: ExportOptions, onStart: () => void): Promise<vo
     const parameters = queryStringOf({ fields: options.fields, filter: options.filter })
     const { plan, feedFilter } = exportQuery(resource, parameters, 'body', format)
     const copy = exportStatement(scope, plan, format)
+    const read = { subject: resource.name, details: `records as ${format}` }
+    await auditRead(client, scope, read, stderr)
     const source = await startExport(client, { scope, resource: resource.name, copy }, primaryTally)
     const total = plan.where === undefined ? source.total : undefined
     // Only for progress: a CSV text with a line feed counts twice.
