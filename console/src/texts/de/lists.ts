@@ -134,8 +134,6 @@ export const lists: typeof english = {
       nextYear: 'Nächstes Jahr',
       previousDecade: 'Vorheriges Jahrzehnt',
       nextDecade: 'Nächstes Jahrzehnt',
-      monthLevelControl: 'Monat wählen',
-      yearLevelControl: 'Jahr wählen',
     },
     everyWord: 'Jedes Wort kommt in einem Textfeld vor',
     filter: 'Filter',

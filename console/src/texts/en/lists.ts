@@ -136,8 +136,6 @@ export const lists = {
       nextYear: 'Next year',
       previousDecade: 'Previous decade',
       nextDecade: 'Next decade',
-      monthLevelControl: 'Choose a month',
-      yearLevelControl: 'Choose a year',
     },
     everyWord: 'Every word occurs in some text field',
     filter: 'Filter',
