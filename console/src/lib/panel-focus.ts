@@ -8,7 +8,7 @@ export function usePanelFocus(): RefObject<HTMLHeadingElement | null> {
   const heading = useRef<HTMLHeadingElement>(null)
   useLayoutEffect(() => {
     const opened = heading.current
-    if (navigator.userActivation?.hasBeenActive !== false) opened?.focus({ preventScroll: true })
+    if (navigator.userActivation.hasBeenActive) opened?.focus({ preventScroll: true })
     return () => {
       const panel = opened?.closest('.panel')
       if (panel?.contains(document.activeElement) !== true) return

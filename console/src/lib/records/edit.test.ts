@@ -122,14 +122,14 @@ it('asks for the name of a record, or its id if the name cannot be typed', () =>
 it('reads and writes decimals with the sign of the language', () => {
   setTexts(de)
   onTestFinished(() => setTexts(en))
-  const fields = collections.product.fields.filter(({ name }) => name === 'list_price')
-  const base = draftOf(fields, { list_price: '1234567.50' })
-  expect(base).toEqual({ list_price: '1234567,50' })
+  const prices = collections.product.fields.filter(({ name }) => name === 'list_price')
+  const shown = draftOf(prices, { list_price: '1234567.50' })
+  expect(shown).toEqual({ list_price: '1234567,50' })
   for (const [typed, sent] of [
     ['12,5', '12.5'],
     ['1.234,50', '1234.50'],
     ['12.5', '12.5'],
     ['cheap', 'cheap'],
   ] as const)
-    expect(patchOf(fields, base, { list_price: typed })).toEqual({ list_price: sent })
+    expect(patchOf(prices, shown, { list_price: typed })).toEqual({ list_price: sent })
 })

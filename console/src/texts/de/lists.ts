@@ -310,7 +310,7 @@ export const lists: typeof english = {
   time: {
     justNow: 'gerade eben',
     soon: 'gleich',
-    day: (iso: string) => iso.split('-').reverse().join('.'),
+    day: (iso: string) => iso.split('-').toReversed().join('.'),
     shortDay: (iso: string) => `${iso.slice(8)}.${iso.slice(5, 7)}.`,
   },
 }
