@@ -1,5 +1,6 @@
 import {
   type Key,
+  KeySet,
   type Pages,
   type ResourceName,
   type Source,
@@ -62,8 +63,8 @@ export class OdooSource implements Source {
     return this.#pages([['id', 'in', keys]])
   }
 
-  async keys(): Promise<ReadonlySet<Key>> {
-    const found = new Set<Key>()
+  async keys(): Promise<KeySet> {
+    const found = new KeySet()
     for (let last = 0; ; ) {
       const domain = [...this.#mapping.domain, ['id', '>', last]]
       const ids: number[] = await this.#call('search', { domain, order: 'id', limit: idsPerSearch })

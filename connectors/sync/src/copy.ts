@@ -1,6 +1,7 @@
 import { CursorExpired } from '@quartermaster/client'
 import { linkRecord } from './births.ts'
 import type { BothWays, Settled } from './both-ways.ts'
+import { KeyMap, KeysById } from './number-map.ts'
 import type { RecordHere, Records } from './records.ts'
 import { decimalText, type Field, type Key, printOf, type SourceRow, type Value } from './values.ts'
 
@@ -34,9 +35,9 @@ export class Copy {
   readonly #keyField: string
   readonly #fields: readonly Field[]
   readonly #bothWays: BothWays | undefined
-  readonly #prints = new Map<Key, number>()
+  readonly #prints = new KeyMap()
   /** The feed names deleted records by their id only. */
-  readonly #keys = new Map<number, Key>()
+  readonly #keys = new KeysById()
   #cursor: string | undefined
 
   constructor(records: Records, keyField: string, fields: readonly Field[], bothWays?: BothWays) {
@@ -55,8 +56,8 @@ export class Copy {
     return this.#bothWays?.sent ?? 0
   }
 
-  keys(): ReadonlySet<Key> {
-    return new Set(this.#prints.keys())
+  keys(): Generator<Key, void, undefined> {
+    return this.#prints.keys()
   }
 
   has(key: Key): boolean {

@@ -4,6 +4,7 @@ export { Connector, type ConnectorParts, type RunOptions, SourceUnavailable } fr
 export { Copy } from './copy.ts'
 export { type Declaration, declareFields, undeclared } from './declare.ts'
 export { Lease } from './lease.ts'
+export { KeySet } from './number-map.ts'
 export { type Plan, planOf } from './plan.ts'
 export { Poller } from './poller.ts'
 export { defaultPolling, type Polling } from './polling.ts'

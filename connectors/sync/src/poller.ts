@@ -109,12 +109,15 @@ export class Poller {
   /** Compares all keys. Deletes leave no trace in the source, so they are found by what is missing. */
   async sweep(): Promise<void> {
     const start = this.#clock.now()
-    const known = this.copy.keys()
     const live = await this.source.keys()
-    const absent = [...known].filter((key) => !live.has(key))
-    if (absent.length > 0) await this.#remove(absent, known.size)
+    const absent = this.copy
+      .keys()
+      .filter((key) => !live.has(key))
+      .toArray()
+    if (absent.length > 0) await this.#remove(absent, this.copy.size)
     else this.status.hidden = 0
-    await this.#readKeys([...live].filter((key) => !this.copy.has(key) && !this.copy.rejected.has(key)))
+    const added = live.keys().filter((key) => !this.copy.has(key) && !this.copy.rejected.has(key))
+    await this.#readKeys(added.toArray())
     for (const key of this.copy.rejected.keys()) if (!live.has(key)) this.copy.rejected.delete(key)
     this.state.sweep = start
     this.status.sweptAt = new Date().toISOString()

@@ -1,3 +1,4 @@
+import type { KeySet } from './number-map.ts'
 import type { Key, SourceRow } from './values.ts'
 
 export type ResourceName = 'product' | 'partner' | 'company'
@@ -15,7 +16,7 @@ export interface Source {
   /** Rows whose key follows this one, in one page; all are read with undefined first. The page is the last one if it is not full. */
   after(key: Key | undefined): Promise<{ readonly rows: readonly SourceRow[]; readonly isLast: boolean }>
   byKeys(keys: readonly Key[]): Pages
-  keys(): Promise<ReadonlySet<Key>>
+  keys(): Promise<KeySet>
   /** Which of the keys no record has any more, and which records exist but may not be read. */
   missing(keys: readonly Key[]): Promise<{ readonly gone: readonly Key[]; readonly hidden: readonly Key[] }>
   /** Records whose values changed without a trace in the record itself, such as stock. `isLate`: by a late scan. */

@@ -32,12 +32,6 @@ const cases: readonly Case[] = [
     reasons: ['rights_shrank'],
   },
   {
-    what: 'hidden records',
-    sql: `INSERT INTO ir_rule (name, model_id, domain_force, active, global, perm_read, perm_write, perm_create, perm_unlink)
-      SELECT 'few partners', id, '[("name", "not like", "Partner ")]', true, true, true, true, true, true FROM ir_model WHERE model = 'res.partner'`,
-    reasons: ['rights_shrank', 'restored'],
-  },
-  {
     what: 'emptied table',
     sql: `BEGIN; ${withoutTriggers} DELETE FROM product_product; COMMIT`,
     reasons: ['restored', 'too_many_deletes'],

@@ -232,7 +232,7 @@ class Writes {
   async one(kind: Kind): Promise<Expected | undefined> {
     switch (kind) {
       case 'fields': {
-        const [key = 0, value] = [this.#partners.pop(), `Partner lag ${++this.#count}`]
+        const [key = 0, value] = [this.#partners.pop(), `Partner ${Date.now()} ${++this.#count}`]
         await this.#odoo.write('res.partner', 'write', { ids: [key], vals: { name: value } })
         return { kind, resource: 'partner', key, field: 'name', value, since: Date.now() }
       }

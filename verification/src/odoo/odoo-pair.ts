@@ -89,7 +89,7 @@ export class OdooPair {
   /** Starts `quartermaster-odoo run`. */
   run(...args: readonly string[]): ChildProcess {
     const config = ['--config', join(this.#service.folder, 'odoo.json'), '--state', this.statePath]
-    const child = spawn(process.execPath, [connectorProgram, 'run', ...config, ...args], {
+    const child = spawn(connectorProgram, ['run', ...config, ...args], {
       env: { ...process.env, ODOO_KEY: this.odoo.access.api_key, QUARTERMASTER_KEY: this.key },
       stdio: ['ignore', 'ignore', 'pipe'],
     })
