@@ -1,6 +1,7 @@
 import { EventEmitter, once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
+import type { CDPSession, Page } from 'playwright-core'
 import type { Check } from '../check.ts'
 import { type ConsoleFixture, consoleFixture, dist } from './fixture.ts'
 
@@ -10,6 +11,7 @@ const firstViewTimeoutMs = 60_000
 const slowdown = 4
 const bundleKbMax = 250
 const framesMin = 50
+const frameCpuMsMax = 11
 
 /** The JavaScript that the page loads before it shows anything: its scripts and their preloaded imports. */
 export const bundleSize: Check = {
@@ -86,16 +88,16 @@ export const firstView: Check = {
     const fixture = await consoleFixture(context)
     const times: number[] = []
     for (let i = 0; i < context.size(7, 3); i++) times.push(await firstViewMs(fixture))
-    const median = Math.round(times.toSorted((one, other) => one - other)[Math.floor(times.length / 2)] ?? 0)
+    const ms = Math.round(median(times))
     return {
-      value: `${median} ms (${times.map(Math.round).join(', ')})`,
+      value: `${ms} ms (${times.map(Math.round).join(', ')})`,
       samples: times.length,
-      ok: median <= firstViewMsMax,
+      ok: ms <= firstViewMsMax,
     }
   },
 }
 
-/** Evaluated in the page: scrolls the grid from its first to its last row, and returns the frames per second. */
+/** Evaluated in the page: scrolls the grid from its first to its last row, and returns the frames and the milliseconds. */
 const scroll = `new Promise((resolve) => {
   const grid = document.querySelector('[role=grid]')
   const started = performance.now()
@@ -104,26 +106,57 @@ const scroll = `new Promise((resolve) => {
     frames += 1
     grid.scrollTop += 120
     if (grid.scrollTop + grid.clientHeight < grid.scrollHeight - 1) requestAnimationFrame(step)
-    else resolve((frames * 1000) / (performance.now() - started))
+    else resolve([frames, performance.now() - started])
   }
   requestAnimationFrame(step)
 })`
 
+interface Scrolled {
+  readonly framesPerSecond: number
+  /** Of the page's main thread, so other programs on this machine hardly change it. */
+  readonly cpuMsPerFrame: number
+}
+
+/** Scrolls through 1,000 rows; `left` is how far the list is scrolled sideways, where its first column is pinned. */
+async function scrolled(page: Page, session: CDPSession, left: number): Promise<Scrolled> {
+  await page.evaluate(`document.querySelector('[role=grid]').scrollTo(${left}, 0)`)
+  const cpuSeconds = async () => {
+    const { metrics } = await session.send('Performance.getMetrics')
+    return metrics.find(({ name }) => name === 'TaskDuration')?.value ?? Number.NaN
+  }
+  const before = await cpuSeconds()
+  const [frames, ms] = await page.evaluate<[number, number]>(scroll)
+  return {
+    framesPerSecond: (frames * 1000) / ms,
+    cpuMsPerFrame: ((await cpuSeconds()) - before) * (1000 / frames),
+  }
+}
+
 export const scrolling: Check = {
   name: 'scrolling',
-  bound: `>= ${framesMin} frames/s`,
+  bound: `>= ${framesMin} frames/s, or <= ${frameCpuMsMax} ms CPU per frame if others use the machine`,
   async run(context) {
     const fixture = await consoleFixture(context)
     return await fixture.withPage({ key: fixture.key }, async (page) => {
+      const session = await page.context().newCDPSession(page)
+      await session.send('Performance.enable', { timeDomain: 'threadTicks' })
       await page.goto(`${fixture.origin}/console/products?limit=1000`)
       await page.getByText('1–1,000').waitFor()
-      const rates: number[] = []
-      for (let i = 0; i < 3; i++) {
-        rates.push(await page.evaluate<number>(scroll))
-        await page.evaluate("document.querySelector('[role=grid]').scrollTop = 0")
+      const down: Scrolled[] = []
+      for (let i = 0; i < 3; i++) down.push(await scrolled(page, session, 0))
+      const pinned = await scrolled(page, session, 200)
+      const frames = Math.round(median(down.map(({ framesPerSecond }) => framesPerSecond)))
+      const cpuMs = median(down.map(({ cpuMsPerFrame }) => cpuMsPerFrame))
+      return {
+        value: `${frames} frames/s, ${cpuMs.toFixed(1)} ms CPU per frame over 1,000 rows`,
+        samples: down.length,
+        ok: frames >= framesMin || cpuMs <= frameCpuMsMax,
+        note: `scrolled sideways: ${Math.round(pinned.framesPerSecond)} frames/s, ${pinned.cpuMsPerFrame.toFixed(1)} ms`,
       }
-      const median = Math.round(rates.toSorted((one, other) => one - other)[1] ?? 0)
-      return { value: `${median} frames/s over 1,000 rows`, samples: rates.length, ok: median >= framesMin }
     })
   },
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? Number.NaN
 }

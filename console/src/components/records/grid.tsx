@@ -1,12 +1,13 @@
 // biome-ignore-all lint/a11y/useSemanticElements: virtual rows are absolutely positioned, which table elements cannot be
 // biome-ignore-all lint/a11y/useFocusableInteractive: the grid has the focus, and aria-activedescendant names the row
 // biome-ignore-all lint/a11y/useKeyWithClickEvents: the page handles the keys
-import { useVirtualizer } from '@tanstack/react-virtual'
+import { type Range, useVirtualizer } from '@tanstack/react-virtual'
 import {
   type CSSProperties,
   type MouseEvent,
   memo,
   type RefObject,
+  type UIEvent,
   useEffect,
   useMemo,
   useRef,
@@ -60,6 +61,7 @@ export function Grid(props: GridProps) {
   const widths = useMemo(() => columnWidths(fields, data, innerWidth), [fields, data])
   const [resized, resize] = useResizedColumns(name)
   const virtualizer = useVirtualRows(scroller, data.length, props)
+  const items = virtualizer.getVirtualItems()
   const linkField =
     fields.find((field) => field.name === 'name') ?? fields.find(({ name: one }) => !contact.test(one))
   return (
@@ -74,6 +76,7 @@ export function Grid(props: GridProps) {
       aria-activedescendant={data.length > 0 && selected >= 0 ? `row-${selected}` : undefined}
       tabIndex={0}
       style={columnStyle(fields, widths, resized)}
+      onScroll={pinColumn}
     >
       {isRefreshing && <div className="refreshing" />}
       <GridHead
@@ -97,9 +100,9 @@ export function Grid(props: GridProps) {
             if (index !== undefined) onOpen(index)
           }}
         >
-          {virtualizer.getVirtualItems().map(({ index, start }) => (
+          {items.map(({ index, start }) => (
             <GridRow
-              key={index}
+              key={index % items.length}
               index={index}
               number={firstRow + index + 1}
               top={start - rowHeight}
@@ -116,6 +119,25 @@ export function Grid(props: GridProps) {
   )
 }
 
+/**
+ * The rows in view and around it, always as many, so that each row that leaves is used again for one that comes: new text is
+ * cheaper than new elements.
+ */
+function steadyRange() {
+  let fitting = 0
+  return ({ startIndex, endIndex, overscan, count }: Range): number[] => {
+    fitting = Math.max(fitting, endIndex - startIndex + 1)
+    const length = Math.min(fitting + 2 * overscan, count)
+    const first = Math.min(Math.max(startIndex - overscan, 0), count - length)
+    return Array.from({ length }, (_, index) => first + index)
+  }
+}
+
+/** Each sticky cell is a layer of its own, so only a list that is scrolled sideways has them. */
+function pinColumn({ currentTarget }: UIEvent<HTMLElement>): void {
+  currentTarget.toggleAttribute('data-sideways', currentTarget.scrollLeft > 0)
+}
+
 /** The rows in view. Another list or page is shown from its top, and the selected row is scrolled into view. */
 function useVirtualRows(
   scroller: RefObject<HTMLDivElement | null>,
@@ -124,6 +146,7 @@ function useVirtualRows(
 ) {
   const isIdle = useIdleAfter(count > 0)
   const isPrinting = useIsPrinting()
+  const [rangeExtractor] = useState(steadyRange)
   const virtualizer = useVirtualizer({
     count,
     getScrollElement: () => scroller.current,
@@ -133,6 +156,7 @@ function useVirtualRows(
     // The first view shows fewer rows; the others are added before a person can scroll to them.
     // Paper shows all of them.
     overscan: isPrinting ? count : isIdle ? overscanRows : 1,
+    rangeExtractor,
     scrollMargin: rowHeight,
     // The header covers the first row's height.
     scrollPaddingStart: rowHeight,
@@ -242,7 +266,7 @@ function SkeletonRows({ fields }: { readonly fields: readonly Field[] }) {
   return (
     <div className="grid-body" aria-hidden="true" data-testid="skeleton">
       {skeletonRows.map((index) => (
-        <div key={index} className="grid-row" style={{ transform: `translateY(${index * rowHeight}px)` }}>
+        <div key={index} className="grid-row" style={{ top: index * rowHeight }}>
           {fields.map(({ name, type }) => (
             <div key={name} data-align={isNumeric(type) ? 'end' : undefined}>
               <span className="skeleton" />
