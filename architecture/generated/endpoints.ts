@@ -13,7 +13,7 @@ const pages: Readonly<Record<string, string>> = {
 }
 
 /** Files of the pages above, and the redirect. */
-const parts = ['/', '/console/*', '/docs/*', '/reference/scalar.js']
+const parts = ['/', '/console/*', '/docs/*']
 
 /** Paths with the names of their parameters removed. */
 const nameless = (path: string) => path.replaceAll(/\{\w+\}|:\w+/g, '{}')

@@ -37,6 +37,7 @@ import { keyLifecycle } from './console/keys.ts'
 import { languages } from './console/languages.ts'
 import { loadFailures } from './console/load-failures.ts'
 import { ownFields } from './console/own-fields.ts'
+import { reference } from './console/reference.ts'
 import { csp, keysNowhere } from './console/secrecy.ts'
 import { bundleSize, firstView, scrolling } from './console/speed.ts'
 import { usageDetails } from './console/usage.ts'
@@ -203,6 +204,7 @@ export const suites: Record<string, readonly Check[]> = {
     usage,
     usageDetails,
     palette,
+    reference,
     loadFailures,
     languages,
     filterRoundtrip,

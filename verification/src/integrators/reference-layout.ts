@@ -20,29 +20,11 @@ const inspection = String.raw`(() => {
       }
     }
   }
-  for (const card of document.querySelectorAll('.response-card')) {
-    for (const tab of card.querySelectorAll('[role=tab]')) {
-      const { x, y, right, width, height } = tab.getBoundingClientRect()
-      const front = document.elementFromPoint(x + width / 2, y + height / 2)
-      const isCovered = front !== null && card.contains(front) && !tab.contains(front)
-      if (right > card.getBoundingClientRect().right || isCovered) found.push('hidden status: ' + tab.textContent)
-    }
-  }
   return found
 })()`
 
-/** Faults of the layout that a reader would see: horizontal scrolling, broken words in tables, hidden statuses. */
+/** Faults of the layout that a reader would see: horizontal scrolling, broken words in tables. */
 export async function layoutFaults(page: Page, path: string): Promise<string[]> {
   const faults = await page.evaluate<string[]>(inspection)
   return faults.map((fault) => `${path} at ${page.viewportSize()?.width} px: ${fault}`)
-}
-
-/** The page renders only what is in view. */
-export async function scrollToResponses(page: Page): Promise<void> {
-  const tab = page.locator('.response-card [role=tab]').first()
-  for (let step = 0; step < 60 && !(await tab.isVisible()); step += 1) {
-    await page.mouse.wheel(0, 400)
-    await page.evaluate('new Promise(requestAnimationFrame)')
-  }
-  await tab.scrollIntoViewIfNeeded()
 }

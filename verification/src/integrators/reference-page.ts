@@ -7,7 +7,7 @@ import { resourcePath } from '../../../server/src/http/paths.ts'
 import { importRecords } from '../../../server/src/import/import-records.ts'
 import type { Check } from '../check.ts'
 import { Service } from '../service.ts'
-import { layoutFaults, scrollToResponses, widths } from './reference-layout.ts'
+import { layoutFaults, widths } from './reference-layout.ts'
 import { runSamples, type Sample } from './reference-samples.ts'
 
 const picture = fileURLToPath(new URL('../../../verification/out/reference.png', import.meta.url))
@@ -189,7 +189,6 @@ async function inspect(
       await page.setViewportSize({ width, height: 860 })
       for (const path of ['/reference', '/reference/errors', '/reference/errors/request_invalid']) {
         await page.goto(`${origin}${path}`, { waitUntil: 'networkidle' })
-        if (path === '/reference') await scrollToResponses(page)
         faults.push(...(await layoutFaults(page, path)))
       }
     }
@@ -199,7 +198,7 @@ async function inspect(
   }
 }
 
-/** Follows the link in the sidebar first: the page renders only what is in view. */
+/** Follows the link in the sidebar. */
 async function missing(
   page: Page,
   { summary, 'x-codeSamples': [sample] }: Operation,

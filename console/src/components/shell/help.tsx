@@ -83,10 +83,7 @@ export function Help({ onClose }: { readonly onClose: () => void }) {
             </div>
           ))}
           <p className="dim">
-            {t.help.more}{' '}
-            <a href="/reference" target="_blank" rel="noreferrer">
-              {t.app.reference}
-            </a>
+            {t.help.more} <a href="/reference">{t.app.reference}</a>
           </p>
         </section>
       </div>

@@ -144,7 +144,7 @@ function useRun(onClose: () => void, onHelp: () => void) {
     else if (action.kind === 'language') chooseLanguage(action.language)
     else if (action.name === 'help') onHelp()
     else if (action.name === 'sign-out') signOut()
-    else if (action.name === 'reference') window.open('/reference', '_blank', 'noreferrer')
+    else if (action.name === 'reference') location.assign('/reference')
     else chooseColorScheme(colorScheme === 'dark' ? 'light' : 'dark')
   }
 }

@@ -97,7 +97,7 @@ function Navigation({ isOpen }: { readonly isOpen: boolean }) {
       {access?.manage === true && <h2>{t.app.administration}</h2>}
       {access?.manage === true && manageLinks.map((link) => <NavItem key={link.to} {...link} />)}
       <div className="end">
-        <a href="/reference" target="_blank" rel="noreferrer">
+        <a href="/reference">
           <Icon name="code" />
           {t.app.reference}
         </a>

@@ -31,14 +31,10 @@ export function recordSchema(collection: Collection): RecordSchema {
   }
 }
 
-/** Not in the list of models in the reference: these schemas only combine the others. */
-export const unlisted = { 'x-scalar-ignore': true }
-
 /** A record with only the requested `fields`, so that none of them is required. */
 function selectedSchema({ noun, plural, fields, onRequest = [], computed = [] }: Collection): RecordSchema {
   return {
     type: 'object',
-    ...unlisted,
     title: `${titleOf(noun)} with the requested fields`,
     description: `One of the ${plural}, if the request has \`fields\`: a record has only these.`,
     properties: propertiesOf([...fields, ...onRequest, ...computed]),
@@ -65,7 +61,6 @@ export function collectionSchemas(collection: Collection): Record<string, Schema
     [`Selected${name}`]: selectedSchema(collection),
     [`${name}Page`]: {
       type: 'object',
-      ...unlisted,
       title: `Page of ${collection.plural}`,
       required: ['data', 'meta', 'pagination'],
       properties: {
@@ -85,7 +80,7 @@ export function singleSchemas(collection: Collection): Record<string, Schema> {
 
 /** The body of a response with one object. */
 export function responseSchema(title: string, data: Schema): Schema {
-  return { type: 'object', ...unlisted, title, required: ['data'], properties: { data } }
+  return { type: 'object', title, required: ['data'], properties: { data } }
 }
 
 /** The body of a request, with the members that it may have. */

@@ -2,7 +2,7 @@ import { etagField } from '../../catalog/field.ts'
 import type { Resource } from '../../catalog/resources.ts'
 import { limits } from '../../limits/limits.ts'
 import { json, resourceTag } from './parts.ts'
-import { exampleRecord, ref, type Schema, schemaName, unlisted } from './schemas.ts'
+import { exampleRecord, ref, type Schema, schemaName } from './schemas.ts'
 
 /** The messages that the receiver of a webhook gets: the `webhooks` of the OpenAPI document, with their headers and bodies. */
 
@@ -89,7 +89,6 @@ function eventSchema(title: string, type: string, data: Readonly<Record<string, 
   const properties = { webhook: { ...text, description: 'Identifies the webhook.' }, ...data }
   return {
     type: 'object',
-    ...unlisted,
     title,
     required: ['type', 'timestamp', 'data'],
     properties: {

@@ -3,6 +3,7 @@ import { problemOf, unknownField } from '../openapi/parts.ts'
 import { retryAfterSeconds, statusOf } from '../problem.ts'
 import { type DetailText, detailTexts } from './detail-texts.ts'
 import { errorTexts } from './error-texts.ts'
+import { escaped } from './markdown.ts'
 import { hashSource, noIcon, type Page, pageOf } from './page.ts'
 
 const style = `body{max-width:44rem;margin:3rem auto;padding:0 1rem;font:16px/1.5 system-ui,sans-serif;color:#1b1b1f;background:#fff}
@@ -90,8 +91,4 @@ function documentOf(title: string, body: string): string {
 <title>${title} · Quartermaster</title>${noIcon}<style>${style}</style></head>
 <body>${body}</body></html>
 `
-}
-
-function escaped(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }

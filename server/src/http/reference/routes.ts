@@ -8,13 +8,13 @@ import { openApi, openApiOf } from '../openapi/document.ts'
 import { rawQueryOf } from '../plugins/request-context.ts'
 import { errorIndex, errorPages } from './error-pages.ts'
 import { memoize, type Page, pageOf, sendPage } from './page.ts'
-import { type Reference, scalarReference } from './scalar.ts'
+import { referencePage } from './reference-page.ts'
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
 
 /** The OpenAPI document and the reference pages by path. Each is built on its first request and cached. */
 export function referenceRoutes(definitions: Definitions): Readonly<Record<string, Handler>> {
-  const reference = memoize(scalarReference)
+  const reference = memoize(referencePage)
   const index = memoize(errorIndex)
   const pages = memoize(errorPages)
   const sendsPage =
@@ -23,7 +23,6 @@ export function referenceRoutes(definitions: Definitions): Readonly<Record<strin
       parseNoParameters(rawQueryOf(request))
       return sendPage(request, reply, await page(request))
     }
-  const referencePart = (name: keyof Reference) => sendsPage(async () => (await reference())[name])
   const document = memoize(() => pageOf('application/json; charset=utf-8', JSON.stringify(openApi)))
   return {
     '/openapi.json': async (request, reply) => {
@@ -34,8 +33,7 @@ export function referenceRoutes(definitions: Definitions): Readonly<Record<strin
       reply.header('cache-control', 'no-store').type('application/json; charset=utf-8')
       return reply.send(JSON.stringify(openApiOf(own)))
     },
-    '/reference': referencePart('page'),
-    '/reference/scalar.js': referencePart('script'),
+    '/reference': sendsPage(reference),
     '/reference/errors': sendsPage(index),
     '/reference/errors/:code': sendsPage(async (request) => {
       const page = (await pages()).get(codeOf(request))

@@ -18,7 +18,7 @@ import {
   responseHeaders,
 } from '../openapi/parts.ts'
 import { curl, typescript } from '../openapi/samples.ts'
-import { exampleRecord, ref, type Schema, schemaName, unlisted } from '../openapi/schemas.ts'
+import { exampleRecord, ref, type Schema, schemaName } from '../openapi/schemas.ts'
 import { changesPath } from '../paths.ts'
 import { verifiedFor } from '../plugins/authenticate.ts'
 import { clientSignal, contextOf, timed } from '../plugins/request-context.ts'
@@ -172,7 +172,6 @@ function schemasOf(resource: Resource): Record<string, Schema> {
     },
     [`${name}Changes`]: {
       type: 'object',
-      ...unlisted,
       title: `Changes of ${resource.plural}`,
       required: ['data', 'meta', 'cursor'],
       properties: {

@@ -14,7 +14,7 @@ import {
   unknownField,
 } from '../openapi/parts.ts'
 import { curl, type Sample, typescript } from '../openapi/samples.ts'
-import { propertiesOf, ref, type Schema, schemaName, unlisted } from '../openapi/schemas.ts'
+import { propertiesOf, ref, type Schema, schemaName } from '../openapi/schemas.ts'
 import { summaryPath } from '../paths.ts'
 import { verifiedFor } from '../plugins/authenticate.ts'
 import { contextOf, recordSource, timed } from '../plugins/request-context.ts'
@@ -207,7 +207,6 @@ function schemasOf(resource: Resource): Record<string, Schema> {
   return {
     [`${name}Summary`]: {
       type: 'object',
-      ...unlisted,
       title: `Summary of ${plural}`,
       required: ['data', 'meta'],
       properties: {
