@@ -40,11 +40,23 @@ function rowOf({ method, url, scopes = [] }: Route) {
     summary: pages[url],
   }
   if (summary === undefined) throw new Error(`${method} ${url} has neither an operation nor a description.`)
-  const needs = scopes.length === 0 ? 'no key' : scopes.map(code).join(' or ')
+  const usual = usualScope(method, path)
+  const isUsual = scopes.length === (usual === undefined ? 0 : 1) && scopes[0] === usual
+  const needs = scopes.length > 4 ? 'any scope' : scopes.map(code).join(' or ')
   return {
     place: place < 0 ? operations.length : place,
-    cells: [`${code(method)} ${code(path)}`, summary, needs],
+    method,
+    path,
+    scope: scopes.join(' or '),
+    text: `${code(method)} ${summary}${isUsual ? '' : ` (${needs})`}`,
   }
+}
+
+/** The scope that a request needs unless the table names another. */
+function usualScope(method: string, path: string): string | undefined {
+  if (path.startsWith('/manage/v1/')) return 'account:manage'
+  const [, resource] = /^\/api\/v1\/[a-z]+\/([a-z]+)/.exec(path) ?? []
+  return resource === undefined ? undefined : `${resource}:${method === 'GET' ? 'read' : 'write'}`
 }
 
 /** The paths of the resources whose endpoints are those of products. */
@@ -63,8 +75,8 @@ export async function endpoints(): Promise<string> {
     .filter(({ method, url }) => method !== 'HEAD' && method !== 'QUERY' && !parts.includes(url))
     .map(rowOf)
     .toSorted((a, b) => a.place - b.place)
-    .map(({ cells: [request = '', summary = '', scope = ''] }) => ({ request, summary, scope }))
-  const products = rows.filter(({ request }) => request.includes('/api/v1/inventory/product'))
+    .map((row) => ({ ...row, request: `${row.method} ${row.path}` }))
+  const products = rows.filter(({ path }) => path.startsWith('/api/v1/inventory/product'))
   const same = Object.entries(others).flatMap(([name, path]) =>
     products.map(({ request, scope }) => asOther(`${request} ${scope}`, name, path)),
   )
@@ -73,12 +85,19 @@ export async function endpoints(): Promise<string> {
   const missing = products.filter(({ request }) =>
     Object.entries(others).some(([name, path]) => !places.includes(asOther(request, name, path))),
   )
-  if (missing.some(({ request }) => !request.includes('/adjust')))
+  if (missing.some(({ path }) => !path.endsWith('/adjust')))
     throw new Error('The text below the table says that only adjustments are missing.')
+  const paths = [...new Set(listed.map(({ path }) => path))]
   return [
     table(
-      ['Method and path', 'Description', 'Scope'],
-      listed.map(({ request, summary, scope }) => [request, summary, scope]),
+      ['Path', 'Methods'],
+      paths.map((path) => [
+        code(path),
+        listed
+          .filter((row) => row.path === path)
+          .map(({ text }) => text)
+          .join('; '),
+      ]),
     ),
     `${Object.values(others).map(code).join(' and ')} have the same endpoints with their own scopes, such as \`partner:read\`, except \`adjust\`.`,
   ].join('\n\n')

@@ -10,11 +10,11 @@ import { cell, code, plain, table } from './markdown.ts'
 export function codesOfErrors(): string {
   const sorted = errorCodes.toSorted((a, b) => statusOf[a] - statusOf[b])
   return table(
-    ['Status', 'Code', 'When, and what to do'],
+    ['Status and code', 'When, and what to do'],
     sorted.map((one) => {
       const { when, remedy, isObvious = false } = errorTexts[one]
       const text = when.replace(' Nothing was written.', '')
-      return [String(statusOf[one]), code(one), isObvious ? cell(text) : plain(`${text} ${remedy}`)]
+      return [`${statusOf[one]} ${code(one)}`, isObvious ? cell(text) : plain(`${text} ${remedy}`)]
     }),
   )
 }

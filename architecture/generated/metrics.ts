@@ -7,7 +7,7 @@ import {
 } from '../../server/src/observability/instruments.ts'
 import { Metrics } from '../../server/src/observability/metrics.ts'
 import { PrimaryMetrics } from '../../server/src/observability/primary-metrics.ts'
-import { cell, code, codes, table } from './markdown.ts'
+import { cell, code, table } from './markdown.ts'
 
 /** The metrics of a process and of the primary of several workers, of which nothing runs. */
 export async function allInstruments(): Promise<readonly Instrument[]> {
@@ -47,7 +47,7 @@ export async function metrics(): Promise<string> {
       kind === 'histogram'
         ? `${definition.description.replace(/\.$/, '')} (histogram).`
         : definition.description
-    return [code(name), codes(labels), cell(meaning)]
+    return [code(labels.length === 0 ? name : `${name}{${labels.join()}}`), cell(meaning)]
   })
-  return table(['Metric', 'Labels', 'Meaning'], rows)
+  return table(['Metric and its labels', 'Meaning'], rows)
 }

@@ -7,9 +7,20 @@ import { freshService } from './service.ts'
 /** The scopes in the table of endpoints in docs/api.md. `architecture/generated.test.ts` proves that it lists every route. */
 
 const document = readFileSync(new URL('../../docs/api.md', import.meta.url), 'utf8')
-const listed = [...document.matchAll(/^\| `([A-Z]+)` `(\/[^`]*)` \|.*\| (`[^|]+`) \|$/gm)].map(
-  ([, method = '', path = '', cell = '']) => ({ method, path, cell }),
+const listed = [...document.matchAll(/^\| `(\/(?:api|manage)\/[^`]*)` \| (`[A-Z]+` .*) \|$/gm)].flatMap(
+  ([, path = '', methods = '']) =>
+    [...methods.matchAll(/`([A-Z]+)` ([^;]*)/g)].map(([, method = '', text = '']) => {
+      const [, exception] = /\((.*)\)$/.exec(text) ?? []
+      return { method, path, cell: exception ?? usual(method, path) }
+    }),
 )
+
+/** What the page says above the table. */
+function usual(method: string, path: string): string {
+  if (path.startsWith('/manage/v1/')) return '`account:manage`'
+  const [, resource] = /^\/api\/v1\/\w+\/(\w+)/.exec(path) ?? []
+  return `\`${resource}:${method === 'GET' ? 'read' : 'write'}\``
+}
 
 /** Partners and companies have the endpoints of products, except adjustments and those that the table lists by themselves. */
 const ofOthers = ['partner', 'company'].flatMap((name) =>
@@ -26,7 +37,7 @@ const ofOthers = ['partner', 'company'].flatMap((name) =>
 const endpoints = [...listed, ...ofOthers].map(({ method, path, cell }) => ({
   method,
   path: path.replace('{key}', 'x_sku').replace(/\{\w+\}/, '1'),
-  allowing: scopes.filter((scope) => cell.includes(`\`${scope}\``)),
+  allowing: scopes.filter((scope) => cell === 'any scope' || cell.includes(`\`${scope}\``)),
 }))
 
 const accounts = new Map<string, TestAccount>()

@@ -82,7 +82,7 @@ function addServeCommands(command: Command, { config, reload }: LoadedConfig): v
     .description('start the HTTP service')
     .addOption(port())
     .option('--host <address>', 'address to listen on')
-    .addOption(processes('number of processes that share the port, or auto for one per CPU'))
+    .addOption(processes('processes that share the port; auto: one per CPU'))
     .action(async (options: { port?: number; host?: string; processes?: number }) => {
       const { serve } = await import('./commands/serve-command.ts')
       process.exitCode = await serve(config, { ...options, reload })
@@ -98,9 +98,7 @@ function addServeCommands(command: Command, { config, reload }: LoadedConfig): v
 
   command
     .command('demo')
-    .description(
-      'serve an account with generated data; starts a temporary PostgreSQL if DATABASE_URL is not set',
-    )
+    .description('serve generated data, without DATABASE_URL from a temporary PostgreSQL')
     .option('--products <count>', 'number of products', integerBetween(0, 10_000_000), 10_000)
     .addOption(port().default(8080))
     .option('--account <name>', 'name of the account', 'acme')
@@ -115,9 +113,9 @@ function keyCommands(config: Config): Command {
   const command = new Command('key').description('manage the API keys of an account')
   command
     .command('create')
-    .description('create a key and print it; it cannot be shown again')
+    .description('create a key, and print it this once')
     .addOption(account())
-    .requiredOption('--name <text>', 'name of the key, such as its purpose (required)')
+    .requiredOption('--name <text>', 'name, such as its purpose (required)')
     .addOption(
       new Option('--scopes <list>', 'scopes, separated by commas')
         .argParser(parseScopes)
@@ -135,22 +133,22 @@ function keyCommands(config: Config): Command {
     .action((options) => keyList(config, options))
   command
     .command('rotate <key-id>')
-    .description('replace a key with a new one of the same name and scopes, and print it')
+    .description('replace a key by a new one with its name and scopes, and print that')
     .addOption(account())
     .addOption(
       new Option(
         '--overlap <time>',
-        'how long the old key stays valid: 7d, 12h, 30m; 0 revokes it immediately (required)',
+        'how long the old key stays valid: 7d, 12h, 30m; 0: not at all (required)',
       )
         .argParser(parseOverlap)
         .makeOptionMandatory(),
     )
-    .addOption(expiry('expiry of the new key (default: the same lifetime as the old key)'))
+    .addOption(expiry('expiry of the new key (default: after the same lifetime)'))
     .addOption(json())
     .action((keyId, options) => keyRotate(config, keyId, options))
   command
     .command('revoke <key-id>')
-    .description('revoke a key; it is rejected from the next request on')
+    .description('revoke a key, from the next request on')
     .addOption(account())
     .addOption(json())
     .action((keyId, options) => keyRevoke(config, keyId, options))
@@ -177,14 +175,14 @@ function addDataCommands(command: Command, config: Config): void {
     .argument('<file>', 'file to import, or - for standard input')
     .addOption(account())
     .addOption(
-      new Option('--mode <mode>', 'update: change only records that exist; insert: change none')
+      new Option('--mode <mode>', 'update: insert no records; insert: change none')
         .choices(['upsert', 'update', 'insert'])
         .default('upsert'),
     )
-    .option('--key <field>', 'unique field by which rows name their records (default: id)')
-    .option('--replace', 'delete records of the other system that are not in the file')
+    .option('--key <field>', 'unique field that names records (default: id)')
+    .option('--replace', "delete the other system's records that the file lacks")
     .option('--max-delete <max>', 'what --replace may delete: 500 or 25% (default: 10%)', parseMaxDelete)
-    .option('--dry-run', 'print what the import would do, and write nothing')
+    .option('--dry-run', 'print what would be done, and write nothing')
     .option('--rejects <file>', 'file for rejected rows (default: <file>.rejects.csv)')
     .addOption(
       new Option('--format <format>', 'input format (default: by the file name)').choices(['csv', 'ndjson']),
@@ -207,10 +205,10 @@ function addDataCommands(command: Command, config: Config): void {
 
   command
     .command('export')
-    .description("write all of an account's matching records to stdout, from one snapshot")
+    .description("write an account's records to stdout, from one snapshot")
     .addArgument(new Argument('<resource>', 'resource to export').choices(Object.keys(resources)))
     .addOption(account())
-    .option('--filter <filter>', 'export only records that match this filter (default: all)')
+    .option('--filter <filter>', 'only records that match (default: all)')
     .option('--fields <names>', 'fields, separated by commas (default: all)')
     .addOption(
       new Option('--format <format>', 'output format; spreadsheet is CSV without formulas')
@@ -252,17 +250,15 @@ function addEraseCommand(command: Command, config: Config): void {
 function addChangesCommand(command: Command, config: Config): void {
   command
     .command('changes')
-    .description(
-      'write what was created, updated and deleted in an account since a cursor to stdout, as NDJSON',
-    )
+    .description('write changes since a cursor to stdout, as NDJSON')
     .addArgument(
       new Argument('<resource>', 'resource whose changes to write').choices(Object.keys(resources)),
     )
     .addOption(account())
-    .option('--since <cursor>', 'cursor of an earlier run or of an export, or "now" (default: every record)')
-    .option('--filter <filter>', 'only records that match this filter (default: all)')
+    .option('--since <cursor>', 'cursor of an earlier run or an export, or now (default: every record)')
+    .option('--filter <filter>', 'only records that match (default: all)')
     .option('--fields <names>', 'fields, separated by commas (default: all)')
-    .option('--follow', 'continue with changes as they are written, until SIGINT or SIGTERM')
+    .option('--follow', 'continue with new changes until SIGINT or SIGTERM')
     .action(
       async (
         resource: ResourceName,
@@ -296,11 +292,11 @@ const reportsFaults = new Set(['config', 'doctor', 'completion'])
 function addCheckCommands(command: Command, loaded: LoadedConfig): void {
   command
     .command('doctor')
-    .description('check the configuration and the database, and print how to repair problems')
-    .option('--account <name>', "compare this account's stored totals with real counts")
-    .option('--all-tallies', "compare all accounts' stored totals with real counts")
+    .description('check configuration and database, and print repairs')
+    .option('--account <name>', "compare this account's stored totals with counts")
+    .option('--all-tallies', "compare every account's")
     .option('--repair', 'correct wrong stored totals')
-    .addOption(processes('count the database connections of this number of serving processes'))
+    .addOption(processes('serving processes whose database connections to count'))
     .addOption(json())
     .action(async (options: Partial<DoctorOptions>) => {
       const { doctorCommand } = await import('./doctor/doctor-command.ts')
@@ -310,7 +306,7 @@ function addCheckCommands(command: Command, loaded: LoadedConfig): void {
 
   command
     .command('config')
-    .description('print every setting, its value and its origin; passwords are masked')
+    .description('print every setting with its value and origin, passwords masked')
     .addOption(json())
     .action(async (options: { json?: boolean }) => {
       const { configCommand } = await import('./config/config-command.ts')

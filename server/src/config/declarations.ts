@@ -14,8 +14,7 @@ const postgresUrl = { type: 'string', pattern: /^postgres(ql)?:\/\// } as const
 export const declarations = {
   QUARTERMASTER_SETTINGS_FILE: {
     type: 'string',
-    meaning:
-      'a file with more settings, a line `NAME=value` for each, which [SIGHUP rereads](processes.md#change-settings). The environment takes precedence',
+    meaning: 'a file with more settings, [which SIGHUP rereads](processes.md#change-settings)',
   },
   DATABASE_URL: {
     ...postgresUrl,
@@ -29,7 +28,7 @@ export const declarations = {
   DATABASE_REPLICA_URLS: {
     ...postgresUrl,
     meaning:
-      '[replicas](database-servers.md#replicas) for long reads and exports; separate URLs by spaces, and hosts of one URL by commas',
+      '[replicas](database-servers.md#replicas) for long reads and exports; separate URLs by spaces, hosts by commas',
   },
   QUARTERMASTER_DATABASE_ROLE: {
     type: 'string',
@@ -41,7 +40,7 @@ export const declarations = {
     type: 'string',
     pattern: /^[a-z_][a-z0-9_]*$/,
     meaning:
-      'the role of connections for writes. If not set: `quartermaster_writer`, or `QUARTERMASTER_DATABASE_ROLE` if that is not the default',
+      'the role of connections for writes. If not set: `quartermaster_writer`, or `QUARTERMASTER_DATABASE_ROLE` if you set that',
   },
   QUARTERMASTER_DATABASE_POOLER: {
     enum: ['none', 'transaction'],
@@ -54,7 +53,7 @@ export const declarations = {
     default: 10,
     minimum: 1,
     maximum: 1000,
-    meaning: 'connections of a process for long reads, and as many for writes. Short reads share three more',
+    meaning: 'connections of a process for long reads, and as many for writes; short reads share three',
   },
   REDIS_URL: {
     type: 'string',
@@ -68,7 +67,7 @@ export const declarations = {
   },
   QUARTERMASTER_KEY_REQUESTS_PER_MINUTE: {
     ...perMinute(limits.keyRequestsPerMinute),
-    meaning: 'requests per minute of each key, unless set by `account limit`',
+    meaning: 'the same of each key',
   },
   QUARTERMASTER_ACCOUNT_READS_MAX: {
     type: 'integer',
@@ -76,7 +75,7 @@ export const declarations = {
     minimum: 1,
     maximum: 1000,
     meaning:
-      "concurrent long reads of an account, in each service: below the database's number of CPUs. The workers of `--processes` share them, at least one each",
+      'concurrent long reads of an account, in each service: fewer than the database has CPUs. The workers of `--processes` share them, at least one each',
   },
   QUARTERMASTER_READ_MS_MAX: {
     type: 'integer',
@@ -125,7 +124,7 @@ export const declarations = {
   QUARTERMASTER_DEFAULT_ACCOUNT: {
     type: 'string',
     pattern: /^[a-z0-9-]+$/,
-    meaning: 'the account for hosts without an account name, such as `localhost` or an IP address',
+    meaning: 'the account for other hosts, such as `localhost` or an IP address',
   },
   QUARTERMASTER_TRUSTED_PROXIES: {
     type: 'string',
@@ -139,16 +138,16 @@ export const declarations = {
   QUARTERMASTER_WEBHOOK_SECRET_PREVIOUS: {
     type: 'string',
     minLength: limits.webhookMasterKeyCharactersMin,
-    meaning: 'the one before, while you [change it](webhooks.md#change-the-master-key)',
+    meaning: 'the old one, while you [change it](webhooks.md#change-the-master-key)',
   },
   QUARTERMASTER_WEBHOOK_NETWORKS: {
     type: 'string',
-    meaning: 'addresses that webhooks may reach besides the public internet: `10.1.0.0/16,10.2.0.7`',
+    meaning: 'private addresses that webhooks may reach: `10.1.0.0/16,10.2.0.7`',
   },
   QUARTERMASTER_WEBHOOK_DELIVERY: {
     enum: ['on', 'off'],
     default: 'on',
-    meaning: '`off` if `quartermaster deliver` sends webhooks instead of serving processes',
+    meaning: '`off` if only `quartermaster deliver` sends webhooks',
   },
   NOTIFY_SOCKET: {
     type: 'string',
@@ -169,13 +168,12 @@ export const declarations = {
     type: 'integer',
     minimum: 0,
     maximum: 65_535,
-    meaning:
-      'the port of the [operator API](operator-api.md#operator-api), which only `operator serve` opens',
+    meaning: 'the port of `operator serve`, for the [operator API](operator-api.md#operator-api)',
   },
   QUARTERMASTER_OPERATOR_HOST: {
     type: 'string',
     default: '127.0.0.1',
-    meaning: 'the address on which the operator API listens: never make it public',
+    meaning: 'its address: never make it public',
   },
   OTEL_SERVICE_NAME: {
     type: 'string',
@@ -208,14 +206,14 @@ export const declarations = {
     type: 'string',
     pattern: /^(none|(otlp|prometheus)( *, *(otlp|prometheus))*)$/,
     meaning:
-      '`otlp` sends metrics, to `http://localhost:4318` without an endpoint; `none` sends none. `prometheus`, even in a list, requires the admin port',
+      '`otlp` sends metrics, without an endpoint to `http://localhost:4318`; `none` sends none; `prometheus` requires the admin port',
   },
   OTEL_METRIC_EXPORT_INTERVAL: {
     type: 'integer',
     default: 60_000,
     minimum: 100,
     maximum: 3_600_000,
-    meaning: 'milliseconds between two transmissions of metrics',
+    meaning: 'milliseconds between transmissions of metrics',
   },
   OTEL_TRACES_EXPORTER: { enum: ['otlp', 'none'], meaning: '`otlp` or `none`, as for metrics' },
   OTEL_TRACES_SAMPLER_ARG: {

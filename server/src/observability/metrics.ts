@@ -48,19 +48,19 @@ export class Metrics {
   readonly #errors = new Counter({
     name: 'quartermaster.rejections',
     unit: '{request}',
-    description: 'Error responses by error code, including requests that are not valid HTTP.',
+    description: 'Error responses, including invalid HTTP.',
     labels: ['code'],
   })
   readonly #reads = new Counter({
     name: 'quartermaster.reads',
     unit: '{response}',
-    description: 'Responses with lists and records, by where they came from.',
+    description: 'Responses with lists and records.',
     labels: ['source'],
   })
   readonly #verifications = new Histogram({
     name: 'quartermaster.key_verification.duration',
     unit: 's',
-    description: 'Time that a request waits for the verification of its key.',
+    description: 'Time until a key is verified.',
     boundaries: durations,
   })
   readonly #verificationBatches = new Histogram({
@@ -72,14 +72,14 @@ export class Metrics {
   readonly #statements = new Histogram({
     name: 'db.client.operation.duration',
     unit: 's',
-    description: 'Duration of statements, from sending to the last row, by purpose.',
+    description: 'Duration of statements, until the last row.',
     labels: ['db.operation.name', 'outcome'],
     boundaries: durations,
   })
   readonly #acquisitions = new Histogram({
     name: 'db.client.connection.wait_time',
     unit: 's',
-    description: 'Time to acquire a connection of the pool.',
+    description: 'Time to acquire a connection.',
     labels: [poolLabel],
     boundaries: durations,
   })
@@ -96,7 +96,7 @@ export class Metrics {
   readonly #truncatedExports = new Counter({
     name: 'quartermaster.exports.truncated',
     unit: '{export}',
-    description: 'Exports that failed before their end, unless the client disconnected.',
+    description: 'Exports that failed, unless the client disconnected.',
   })
   readonly #unlogged = new Counter({
     name: 'quartermaster.requests.unlogged',
@@ -111,12 +111,12 @@ export class Metrics {
   readonly #droppedSpans = new Counter({
     name: 'quartermaster.spans.dropped',
     unit: '{span}',
-    description: 'Spans that the trace collector did not accept.',
+    description: 'Spans that the collector did not accept.',
   })
   readonly #deliveries = new Histogram({
     name: 'quartermaster.webhooks.delivery.duration',
     unit: 's',
-    description: 'Duration of requests to receivers of webhooks.',
+    description: 'Duration of requests to receivers.',
     labels: ['outcome'],
     boundaries: durations,
   })
@@ -129,13 +129,12 @@ export class Metrics {
   readonly #failedSweeps = new Counter({
     name: 'quartermaster.webhooks.sweeps.failed',
     unit: '{sweep}',
-    description: 'Failures to find or store deliveries of webhooks.',
+    description: 'Failures to find or store deliveries.',
   })
   readonly #backgroundCounts = new Counter({
     name: 'quartermaster.background_counts',
     unit: '{count}',
-    description:
-      'Totals and summaries that were counted in the background because a request could not wait: started, finished, or failed.',
+    description: 'Totals and summaries counted in the background: started, finished or failed.',
     labels: ['step'],
   })
   /** Undefined without REDIS_URL. */
@@ -325,26 +324,26 @@ function stateInstruments({
     new ObservableInstrument({
       name: 'db.client.connection.pending_requests',
       unit: '{request}',
-      description: 'Requests waiting for a connection of the pool; of pipelined, statements queued.',
+      description: 'Requests waiting for a connection; of pipelined, statements queued.',
       labels: [poolLabel],
       observe: () => pools().map(({ pool, waiting }) => [waiting, pool]),
     }),
     new ObservableInstrument({
       name: 'quartermaster.key_verification.waiting',
       unit: '{request}',
-      description: 'Requests waiting for the verification of their key.',
+      description: 'Requests waiting until their key is verified.',
       observe: () => [[verificationsWaiting()]],
     }),
     new ObservableInstrument({
       name: 'quartermaster.feed.waiters',
       unit: '{client}',
-      description: 'Clients that wait for changes: long polls, and streams.',
+      description: 'Long polls and streams that wait for changes.',
       observe: () => [[feedWaiters()]],
     }),
     new ObservableInstrument({
       name: 'quartermaster.background_counts.running',
       unit: '{count}',
-      description: 'Totals and summaries that are being counted in the background.',
+      description: 'Totals and summaries being counted.',
       observe: () => [[backgroundCounts()]],
     }),
     new ObservableInstrument({
@@ -356,7 +355,7 @@ function stateInstruments({
     new ObservableInstrument({
       name: 'quartermaster.log.dropped',
       unit: '{line}',
-      description: 'Log lines dropped because they were not read fast enough.',
+      description: 'Log lines that were not read fast enough.',
       kind: 'counter',
       observe: () => [[logLinesDropped()]],
     }),

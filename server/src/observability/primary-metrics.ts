@@ -15,12 +15,12 @@ export class PrimaryMetrics {
   readonly #exits = new Counter({
     name: 'quartermaster.worker.exits',
     unit: '{process}',
-    description: 'Worker processes that exited on their own and were replaced.',
+    description: 'Workers that exited by themselves and were replaced.',
   })
   readonly #restarts = new Counter({
     name: 'quartermaster.restarts',
     unit: '{restart}',
-    description: 'Rolling restarts of all worker processes.',
+    description: 'Rolling restarts.',
     labels: ['outcome'],
   })
   readonly #process = new ProcessMetrics()
@@ -35,7 +35,7 @@ export class PrimaryMetrics {
       new ObservableInstrument({
         name: 'quartermaster.workers',
         unit: '{process}',
-        description: 'Worker processes: configured, and running.',
+        description: 'Workers: configured, and running.',
         labels: ['state'],
         observe: () => [
           [configured, 'configured'],

@@ -31,14 +31,14 @@ export class ProcessMetrics {
     new ObservableInstrument({
       name: 'nodejs.eventloop.delay.p99',
       unit: 's',
-      description: 'Delay of the event loop, 99th percentile since the last scrape.',
+      description: '99th percentile of the event loop delay since the last scrape.',
       observe: () => [[secondsOf(this.#window.delay.percentile(99))]],
     }),
     // Observed after the 99th percentile: it resets the histogram for the next scrape.
     new ObservableInstrument({
       name: 'nodejs.eventloop.delay.max',
       unit: 's',
-      description: 'Delay of the event loop, maximum since the last scrape.',
+      description: 'Its maximum since the last scrape.',
       observe: () => {
         const { delay } = this.#window
         const max = secondsOf(delay.max)

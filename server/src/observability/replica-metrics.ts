@@ -12,7 +12,7 @@ export class ReplicaMetrics {
   readonly #reads = new Counter({
     name: 'quartermaster.replica.reads',
     unit: '{read}',
-    description: 'Long lists and exports by the server that ran them, and why that was not a replica.',
+    description: 'Long lists and exports, and why the primary ran them.',
     labels: ['operation', 'server', 'reason'],
   })
   readonly instruments: readonly Instrument[]

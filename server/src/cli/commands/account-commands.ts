@@ -20,7 +20,7 @@ export function accountCommands(config: Config): Command {
     .addOption(
       new Option(
         '--ids <source>',
-        'who assigns ids: this service, or another system below 2^32 (default: the first write decides)',
+        'who assigns ids below 2^32: this service or another system (default: the first write decides)',
       ).choices(['service', 'external']),
     )
     .option('--if-not-exists', 'succeed if the account exists, and change nothing')
@@ -28,9 +28,7 @@ export function accountCommands(config: Config): Command {
     .action((name, options) => accountCreate(config, name, options))
   command
     .command('apply <file>')
-    .description(
-      'create and change accounts until they are as a JSON file describes them; - reads standard input',
-    )
+    .description('bring accounts to the state in a JSON file; - reads standard input')
     .option('--dry-run', 'print what would change, and change nothing')
     .option('--json', 'print a line of JSON for each account that changes, and a summary')
     .action(async (file: string, options: ApplyOptions) => {
@@ -39,14 +37,14 @@ export function accountCommands(config: Config): Command {
     })
   command
     .command('list')
-    .description('list accounts in order of their names')
-    .addOption(new Option('--after <name>', 'list accounts after this name').default('', 'none'))
+    .description('list accounts by name')
+    .addOption(new Option('--after <name>', 'begin after this name').default('', 'none'))
     .addOption(listLimit())
     .addOption(json())
     .action((options) => accountList(config, options))
   command
     .command('show <name>')
-    .description("show an account's status, limits, number of keys and tallies")
+    .description("show an account's status, limits, keys and tallies")
     .addOption(json())
     .action((name, options) => accountShow(config, name, options))
   command
@@ -67,7 +65,7 @@ export function accountCommands(config: Config): Command {
     .action((name, options) => accountStatus(config, name, 'suspended', options))
   command
     .command('activate <name>')
-    .description('activate a suspended account, and cancel its deletion if one is scheduled')
+    .description('activate an account, and cancel its scheduled deletion')
     .addOption(json())
     .action((name, options) => accountStatus(config, name, 'active', options))
   addDeletionCommands(command, config)
@@ -79,12 +77,12 @@ export function accountCommands(config: Config): Command {
 function addIdsCommand(command: Command, config: Config): void {
   command
     .command('ids <name>')
-    .description("decide who assigns a resource's ids: this service, or another system such as an ERP")
+    .description("decide who assigns a resource's ids: this service, or an ERP")
     .addArgument(new Argument('<resource>', 'resource').choices(Object.keys(resources)))
     .addArgument(new Argument('<source>', 'who assigns ids').choices(['service', 'external']))
     .option(
       '--from <id>',
-      'lowest id of the other system (default: the one after the last id assigned here)',
+      "the other system's lowest id (default: after the last one assigned here)",
       integerBetween(1, limits.externalIdMax),
     )
     .addOption(json())

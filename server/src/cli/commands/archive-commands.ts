@@ -24,9 +24,9 @@ export function addArchiveCommands(command: Command, config: Config): void {
     })
   command
     .command('restore')
-    .description('restore an account from a file written by account export, in one transaction')
+    .description('restore an account from an account export, in one transaction')
     .argument('<file>', 'file to restore, or - for standard input')
-    .option('--as <name>', 'name of the restored account (default: as in the file)')
+    .option('--as <name>', 'name of the account (default: as in the file)')
     .option('--replace', 'if the account exists, replace its records')
     .option('--no-keys', 'restore no keys')
     .option('--json', 'print one line of JSON')

@@ -23,7 +23,7 @@ export function addCorsCommand(command: Command, config: Config): void {
   )
   command
     .command('cors <name>')
-    .description("show or replace the origins whose pages may use an account's API in a browser")
+    .description("show or replace the origins whose pages may use an account's API")
     .addOption(allow.argParser(collectOrigin))
     .addOption(new Option('--none', 'allow no origin').conflicts('allow'))
     .addOption(new Option('--json', 'print one line of JSON'))

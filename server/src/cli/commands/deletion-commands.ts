@@ -9,18 +9,13 @@ export function addDeletionCommands(command: Command, config: Config): void {
   const json = () => new Option('--json', 'print one line of JSON')
   command
     .command('delete <name>')
-    .description('suspend an account, and delete it with everything that it has when its grace period ends')
+    .description('suspend an account, and delete it when its grace period ends')
     .addOption(
-      new Option(
-        '--grace <time>',
-        'time until it is deleted: 30d, 12h; until then `account activate` cancels it',
-      )
+      new Option('--grace <time>', 'time until then: 30d, 12h; `account activate` cancels it')
         .argParser(parseOverlap)
         .default(limits.deletionGraceDays * 86_400, `${limits.deletionGraceDays}d`),
     )
-    .addOption(
-      new Option('--now', 'delete it without a grace period, or continue its deletion').conflicts('grace'),
-    )
+    .addOption(new Option('--now', 'delete it now, or continue its deletion').conflicts('grace'))
     .option('--yes <name>', "the account's name again, required with --now")
     .addOption(json())
     .action(async (name: string, options: DeleteOptions) => {
@@ -29,7 +24,7 @@ export function addDeletionCommands(command: Command, config: Config): void {
     })
   command
     .command('purge')
-    .description('delete the accounts whose grace period has ended, and continue interrupted deletions')
+    .description('delete accounts whose grace period has ended, and continue interrupted deletions')
     .addOption(json())
     .action(async (options: { json?: boolean }) => {
       const { accountPurge } = await import('./deletion-command.ts')

@@ -22,7 +22,7 @@ export function fieldCommands(config: Config): Command {
     .action(async (options: FieldOptions) => (await commands()).fieldList(config, options))
   command
     .command('create')
-    .description('declare a field; records have it from the next request on')
+    .description('declare a field, from the next request on')
     .addArgument(
       new Argument('<resource>', 'resource whose records get the field').choices(Object.keys(resources)),
     )
@@ -36,7 +36,7 @@ export function fieldCommands(config: Config): Command {
         'timestamp',
       ]),
     )
-    .option('--unique', 'no two records may have the same value: a text or an integer', false)
+    .option('--unique', 'no two records have the same value; for texts and integers', false)
     .addOption(account())
     .addOption(label().default(''))
     .addOption(json())
@@ -45,7 +45,7 @@ export function fieldCommands(config: Config): Command {
     )
   command
     .command('unique')
-    .description('make a built-in field unique, and wait until its values have been read')
+    .description('make a built-in field unique, and wait until its values are read')
     .addArgument(
       new Argument('<id>', 'field').choices(
         Object.values(resources).flatMap(({ name }) =>

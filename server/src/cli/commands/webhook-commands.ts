@@ -23,13 +23,13 @@ export function webhookCommands(config: Config): Command {
     .action(async (options: WebhookOptions) => (await commands()).webhookList(config, options))
   command
     .command('create')
-    .description('create a webhook and print its secret; it sends nothing until you resume it')
+    .description('create a webhook, and print its secret; it sends nothing until resumed')
     .addArgument(
       new Argument('<resource>', 'resource whose changes are sent').choices(Object.keys(resources)),
     )
-    .argument('<url>', 'URL of the receiver, which begins with https://')
+    .argument('<url>', "the receiver's https:// URL")
     .addOption(account())
-    .option('--filter <filter>', 'send only records that match this filter (default: all)')
+    .option('--filter <filter>', 'only records that match (default: all)')
     .option('--fields <names>', 'fields, separated by commas (default: all)')
     .addOption(since().default('now'))
     .addOption(json())
@@ -44,16 +44,16 @@ function addChanges(command: Command, config: Config): void {
   const commands = () => import('./webhook-command.ts')
   const add = (name: string, description: string) =>
     command.command(`${name} <id>`).description(description).addOption(account()).addOption(json())
-  add('pause', 'stop sending until it is activated again, from the same position').action(
-    async (id, options) => (await commands()).webhookPause(config, id, options),
+  add('pause', 'stop sending until resumed, from the same position').action(async (id, options) =>
+    (await commands()).webhookPause(config, id, options),
   )
-  add('resume', 'send a challenge to the receiver, and activate the webhook if it is returned').action(
-    async (id, options) => (await commands()).webhookResume(config, id, options),
+  add('resume', 'activate a webhook if its receiver returns a challenge').action(async (id, options) =>
+    (await commands()).webhookResume(config, id, options),
   )
-  add('rotate', 'create a new secret and print it; the old one keeps signing for 24 hours').action(
+  add('rotate', 'create and print a new secret; the old one keeps signing for 24 hours').action(
     async (id, options) => (await commands()).webhookRotate(config, id, options),
   )
-  add('replay', 'send the changes after another position')
+  add('replay', 'send changes again, from another position')
     .addOption(since().makeOptionMandatory())
     .action(async (id, options) => (await commands()).webhookReplay(config, id, options))
   add('test', 'send a test message; exits with 1 if it is not accepted').action(async (id, options) => {

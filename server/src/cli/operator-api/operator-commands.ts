@@ -24,8 +24,8 @@ export function operatorCommands(config: Config): Command {
   const token = command.command('token').description('create, list and revoke operator tokens')
   token
     .command('create')
-    .description('create an operator token and print it; it cannot be shown again')
-    .requiredOption('--name <text>', 'name of the token, such as its user (required)')
+    .description('create an operator token, and print it this once')
+    .requiredOption('--name <text>', 'name, such as its user (required)')
     .addOption(
       new Option('--scopes <list>', `scopes, separated by commas: ${operatorScopes.join(',')} (required)`)
         .argParser(parseOperatorScopes)
@@ -36,10 +36,7 @@ export function operatorCommands(config: Config): Command {
         .argParser((text: string) => parseExpiry(text))
         .default(null, 'never'),
     )
-    .option(
-      '--token-file <file>',
-      'store the token in this file, if it is not stored yet, instead of a new one',
-    )
+    .option('--token-file <file>', 'store the token in this file instead, unless it is stored')
     .addOption(json())
     .action(async (options: TokenCreateOptions) => {
       const { tokenCreate } = await import('./token-command.ts')
@@ -47,7 +44,7 @@ export function operatorCommands(config: Config): Command {
     })
   token
     .command('list')
-    .description('list the operator tokens, newest first')
+    .description('list operator tokens, newest first')
     .addOption(json())
     .action(async (options: { json?: boolean }) => {
       const { tokenList } = await import('./token-command.ts')
@@ -55,7 +52,7 @@ export function operatorCommands(config: Config): Command {
     })
   token
     .command('revoke <token-id>')
-    .description('revoke an operator token; it is rejected from the next request on')
+    .description('revoke an operator token, from the next call on')
     .addOption(json())
     .action(async (id: string, options: { json?: boolean }) => {
       const { tokenRevoke } = await import('./token-command.ts')

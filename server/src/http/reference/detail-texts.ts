@@ -48,7 +48,7 @@ const faults: Record<RequestFault, Text> = {
     remedy: 'Omit the parameter, or request application/json.',
   },
   parameter_not_for_stream: {
-    cause: 'A stream of changes, which waits by itself, has wait.',
+    cause: 'A stream of changes has wait.',
     remedy: 'Omit wait, or read the changes without text/event-stream.',
   },
   page_invalid: { ...number, remedy: 'Send a page from 1.' },
@@ -66,7 +66,7 @@ const faults: Record<RequestFault, Text> = {
     remedy: 'Continue with the same resource and filter, or start again without a cursor.',
   },
   search_invalid: {
-    cause: 'search has no word, too many words or too many characters.',
+    cause: 'search has no word, or too many words or characters.',
     remedy: 'Send one to eight words, separated by spaces.',
   },
   sort_invalid: {
@@ -74,7 +74,7 @@ const faults: Record<RequestFault, Text> = {
     remedy: 'Send one field, with "-" before it for descending order. Use page instead of after_id.',
   },
   field_not_sortable: {
-    cause: 'sort names a field that the account has declared, etag, created_by or changed_by.',
+    cause: 'sort names a declared field, etag, created_by or changed_by.',
     remedy: 'Sort by a field of the resource. The message lists them.',
   },
   choice_invalid: {
@@ -86,20 +86,20 @@ const faults: Record<RequestFault, Text> = {
     remedy: 'Use a name in expected; the reference lists them.',
   },
   field_empty: {
-    cause: 'A list of fields has an empty name, such as between two commas.',
+    cause: 'A list of fields has an empty name.',
     remedy: 'Remove the comma.',
   },
   field_not_filterable: {
-    cause: 'A filter names etag, which only fields can name.',
+    cause: 'A filter names etag.',
     remedy: 'Name it in fields, and filter by another field.',
   },
   field_not_for_summary: {
     cause:
-      'sum or avg of a field that is not a number, min or max of a text or boolean, or any of created_by and changed_by.',
+      'sum or avg of a field that is no number, min or max of a text or boolean, or created_by or changed_by.',
     remedy: 'Name a field in expected.',
   },
   group_unit_invalid: {
-    cause: 'group has a timestamp without day, week or month, another field with one, or a field twice.',
+    cause: 'group has a timestamp without unit, another field with one, or a field twice.',
     remedy: 'Write a timestamp as create_date:month, and any other field as its name.',
   },
   summary_too_large: {
@@ -132,11 +132,11 @@ const faults: Record<RequestFault, Text> = {
     remedy: 'Add the member that pointer names.',
   },
   member_unknown: {
-    cause: 'The record does not have this member, or it cannot be written.',
+    cause: 'The record has no such member, or it cannot be written.',
     remedy: 'Remove the member that pointer names.',
   },
   member_invalid: {
-    cause: 'A member has the wrong type, or a value that the field does not accept.',
+    cause: 'A member has a wrong type or value.',
     remedy: 'Correct the member that pointer names; the message says what it accepts.',
   },
   value_taken: {
@@ -147,12 +147,11 @@ const faults: Record<RequestFault, Text> = {
   json_invalid: { cause: 'The body is not a JSON object.', remedy: 'Send one JSON object, in UTF-8.' },
   content_type_invalid: {
     place: 'errors of a 400 or 415 response',
-    cause:
-      'The Content-Type is missing, malformed, not supported by this path, or has a charset other than UTF-8.',
+    cause: 'The Content-Type is missing, malformed, not supported here, or its charset is not UTF-8.',
     remedy: 'Send a type in expected.',
   },
   header_invalid: {
-    cause: 'A header is invalid, repeated, or a condition or Idempotency-Key that this write does not apply.',
+    cause: 'A header is invalid, repeated, or one that this write does not take.',
     remedy: 'Correct the header that parameter names; the message says what it accepts.',
   },
 }
@@ -201,7 +200,7 @@ const deliveries: Record<Exclude<FailedDelivery, ClientCode>, Text> = {
     remedy: 'Correct the receiver. The messages are sent again for five days.',
   },
   challenge: {
-    cause: 'The receiver did not return the challenge, so the webhook is not verified.',
+    cause: 'The receiver did not return the challenge.',
     remedy: 'Return the challenge from the request body, then activate the webhook.',
   },
   timeout: {
@@ -209,20 +208,20 @@ const deliveries: Record<Exclude<FailedDelivery, ClientCode>, Text> = {
     remedy: 'Respond first, and process the message afterwards.',
   },
   certificate_invalid: {
-    cause: "The receiver's TLS certificate was not accepted.",
+    cause: "The receiver's certificate was not accepted.",
     remedy: 'Install a valid certificate with its complete chain.',
   },
   address_forbidden: {
-    cause: 'The host name leads to an address that is not on the public internet.',
+    cause: 'The host name leads to an address outside the public internet.',
     remedy: 'Use a public address, or ask your operator to allow the network.',
   },
   secret: {
-    cause: 'Nothing was sent: the operator has removed the master key of the secret.',
+    cause: "Nothing was sent: the secret's master key was removed.",
     remedy:
       'Rotate the secret and configure the receiver with the new one, or ask your operator to restore the master key.',
   },
   url_forbidden: {
-    cause: 'The service does not send to this URL, for example without https.',
+    cause: 'The service does not send to this URL, such as one without https.',
     remedy: "Change the webhook's URL.",
   },
   aborted: {
@@ -234,7 +233,7 @@ const deliveries: Record<Exclude<FailedDelivery, ClientCode>, Text> = {
 const client: Record<ClientCode, Text> = {
   connection_failed: {
     place: `${inClient}; ${inDeliveries}`,
-    cause: 'The connection could not be opened, or broke before the response was complete.',
+    cause: 'The connection could not be opened, or broke.',
     remedy:
       'Check that the server runs and is reachable. The client retries by itself; a failed delivery is sent again.',
   },

@@ -13,7 +13,7 @@ const count = (value: number) => value.toLocaleString('en-US')
 const kilobytes = (bytes: number) => `${bytes / 1024} KB`
 const megabytes = (bytes: number) => `${bytes / 1024 ** 2} MB`
 
-const retryLater = 'Retry, and double the delay each time.'
+const retryLater = 'Retry, with a doubled delay each time.'
 const spreadRequests = 'Spread requests over the minute: RateLimit on every response has how many remain.'
 const askForQuota = 'ask your operator for a higher quota.'
 
@@ -25,18 +25,18 @@ export const errorTexts: Record<ErrorCode, ErrorText> = {
     isObvious: true,
   },
   body_invalid: {
-    when: 'The body is not JSON, has a wrong Content-Type, or a member is missing, unknown or invalid. Or a GET has a body.',
+    when: 'The body is not JSON, a member is missing, unknown or invalid, or a GET has a body.',
     remedy: 'Correct it: errors has each fault with a JSON Pointer.',
     isObvious: true,
   },
   rows_rejected: {
-    when: `${count(limits.batchRejectedRowsMax)} rows of a batch were rejected, or its held results are too large. The valid rows before are written.`,
+    when: `${count(limits.batchRejectedRowsMax)} rows of a batch were rejected, or its held results are too large. Valid rows before are written.`,
     remedy: 'Fix the cause that the lines show, and send the batch again.',
     isObvious: true,
   },
   idempotency_key_required: {
     when: 'An adjustment has no Idempotency-Key.',
-    remedy: 'Send a new one with each adjustment, and the same one to retry it.',
+    remedy: 'Send a new one with each, and the same one to retry it.',
   },
   unauthenticated: {
     when: 'The request has no valid API key of this account.',
@@ -59,7 +59,7 @@ export const errorTexts: Record<ErrorCode, ErrorText> = {
     isObvious: true,
   },
   key_unknown: {
-    when: 'The path or parameter key names a field that is not unique. detail has those that are.',
+    when: 'key names a field that is not unique. detail has those that are.',
     remedy: 'Address the record by id, or declare the field as unique.',
     isObvious: true,
   },
@@ -69,8 +69,8 @@ export const errorTexts: Record<ErrorCode, ErrorText> = {
     isObvious: true,
   },
   idempotency_conflict: {
-    when: 'The first request with this Idempotency-Key is still running.',
-    remedy: 'Retry: you then receive its response.',
+    when: 'The first request with this Idempotency-Key still runs.',
+    remedy: 'Retry to receive its response.',
   },
   adjustment_impossible: {
     when: `A field is null, or the sum has more than ${limits.decimalIntegerDigitsMax} digits before or ${limits.decimalFractionDigitsMax} after the decimal point. Nothing was written.`,
@@ -78,12 +78,12 @@ export const errorTexts: Record<ErrorCode, ErrorText> = {
     isObvious: true,
   },
   key_already_created: {
-    when: 'A key was created with this Idempotency-Key before, and cannot be shown again. detail has its id.',
+    when: 'This Idempotency-Key has created a key, which cannot be shown again. detail has its id.',
     remedy: 'If you lost the first response, revoke that key and create another.',
     isObvious: true,
   },
   key_not_active: {
-    when: 'Only an active key can be rotated. This one is rotating, expired or revoked.',
+    when: 'The key to rotate is rotating, expired or revoked.',
     remedy: 'Check its state, and create a key if you need one.',
     isObvious: true,
   },
@@ -93,43 +93,43 @@ export const errorTexts: Record<ErrorCode, ErrorText> = {
     isObvious: true,
   },
   records_exhausted: {
-    when: `The account has as many records of this resource as its quota allows, by default ${count(limits.recordsMax)}. Rows of a batch before this error are written.`,
+    when: `The resource's quota of records is reached, by default ${count(limits.recordsMax)}. Earlier rows of a batch are written.`,
     remedy: `Delete records, or ${askForQuota}`,
     isObvious: true,
   },
   audit_exhausted: {
-    when: `The audit log is at its quota, by default ${count(limits.auditRowsMax)} entries. Revoking keys, pausing or deleting webhooks and removing origins still work.`,
+    when: `The audit log's quota is reached, by default ${count(limits.auditRowsMax)} entries. Revoking keys, pausing or deleting webhooks and removing origins still work.`,
     remedy: `Find the program that changes keys or webhooks in a loop, or ${askForQuota}`,
     isObvious: true,
   },
   key_taken: {
-    when: 'Another record has this value of a unique field; errors has its id as record. Nothing was written.',
+    when: 'Another record has this value of a unique field; errors has its id. Nothing was written.',
     remedy: 'Use that record. To write whichever record has the value, send PATCH to …/{key}/{value}.',
     isObvious: true,
   },
   key_not_ready: {
-    when: 'The field is becoming unique, or cannot because two records have one value.',
+    when: 'The field is becoming unique, or two records share a value.',
     remedy: 'Retry later. /manage/v1/fields has its state.',
   },
   values_not_unique: {
-    when: 'Several records share a value of the field that is to be unique. detail has the first. Nothing was changed.',
+    when: 'Records share a value of the field that is to be unique. detail has the first. Nothing was changed.',
     remedy: 'Give each its own value or null, then declare the field again.',
     isObvious: true,
   },
   account_unknown: {
-    when: 'Only operators get this error: no account has the name.',
+    when: 'For operators: no account has the name.',
     remedy: 'List the accounts, or create this one.',
   },
   account_exists: {
-    when: 'Only operators get this error: an account with the name exists.',
-    remedy: 'Use it, or another name. `account create --if-not-exists` accepts an existing account.',
+    when: 'For operators: the account exists.',
+    remedy: 'Use it, or another name. `account create --if-not-exists` accepts it.',
   },
   account_name_retired: {
-    when: 'Only operators get this error: an account with the name was deleted. Names are never used again.',
+    when: 'For operators: an account of this name was deleted. Names are never used again.',
     remedy: 'Use another name.',
   },
   account_deleting: {
-    when: 'Only operators get this error: the deletion of the account has begun and cannot be undone.',
+    when: "For operators: the account's deletion has begun and cannot be undone.",
     remedy: 'Wait until it ends.',
   },
   field_exists: {
@@ -138,7 +138,7 @@ export const errorTexts: Record<ErrorCode, ErrorText> = {
     isObvious: true,
   },
   fields_exhausted: {
-    when: `The account has declared ${limits.ownFieldsMax} fields for this resource.`,
+    when: `The resource has ${limits.ownFieldsMax} declared fields.`,
     remedy: 'Delete one.',
     isObvious: true,
   },
@@ -148,19 +148,18 @@ export const errorTexts: Record<ErrorCode, ErrorText> = {
     isObvious: true,
   },
   webhook_unverified: {
-    when: 'The receiver did not return the challenge, or the webhook is still pending. detail says what happened.',
+    when: 'The receiver did not return the challenge, or the webhook is pending. detail says which.',
     remedy:
       'Respond to webhook.challenge with 200 and data.challenge as the body. Then activate the webhook.',
     isObvious: true,
   },
   cursor_expired: {
     when: `Deletions after this cursor may be unknown: they are kept for ${limits.tombstoneDays} days, up to ${count(limits.tombstonesMax)}. A restore, or a failover that lost writes, also expires cursors.`,
-    remedy:
-      'Start again with an export or without since, and delete records of your copy that you do not receive.',
+    remedy: 'Start again with an export or without since, and delete the records that you do not receive.',
   },
   precondition_failed: {
     when: 'The record no longer has the ETag in If-Match. Nothing was written.',
-    remedy: 'Read the record again. If your change still applies, repeat it with the new ETag.',
+    remedy: 'Read the record, and repeat the change with the new ETag if it still applies.',
   },
   body_too_large: {
     when: `The body exceeds ${kilobytes(limits.createBodyBytesMax)} for a create or patch, ${megabytes(limits.batchJsonBytesMax)} for a batch as application/json, ${kilobytes(limits.queryBodyBytesMax)} for QUERY.`,
@@ -168,10 +167,10 @@ export const errorTexts: Record<ErrorCode, ErrorText> = {
   },
   url_too_long: {
     when: `The URL exceeds ${kilobytes(limits.urlBytesMax)}.`,
-    remedy: 'Send the parameters in the body of a QUERY.',
+    remedy: 'Send a QUERY.',
   },
   media_type_unsupported: {
-    when: 'The path does not take this content type, its charset is not UTF-8, or the body is compressed and not a batch in gzip.',
+    when: 'The path does not take this content type, its charset is not UTF-8, or the body is compressed but not a batch in gzip.',
     remedy: 'Send a type that Accept-Query, Accept-Patch or Accept-Post names.',
     isObvious: true,
   },
@@ -186,25 +185,25 @@ export const errorTexts: Record<ErrorCode, ErrorText> = {
     isObvious: true,
   },
   account_rate_exceeded: {
-    when: 'The account has sent more requests in a minute than its limit, which RateLimit-Policy has.',
+    when: 'The account has exceeded its requests per minute, which RateLimit-Policy has.',
     remedy: spreadRequests,
     isObvious: true,
   },
   key_rate_exceeded: {
-    when: 'This key has sent more requests in a minute than its limit. Other keys may still send.',
+    when: 'This key has exceeded its requests per minute. Other keys may still send.',
     remedy: spreadRequests,
     isObvious: true,
   },
   account_busy: {
     when: 'Too many long queries, writes or batches of the account are running and queued. Nothing was written.',
-    remedy: 'Retry with fewer requests at a time.',
+    remedy: 'Retry with fewer at a time.',
   },
   idempotency_exhausted: {
-    when: `The account has stored as many results for retries as its quota allows, by default ${count(limits.idempotencyResultsMax)} in ${limits.idempotencyHours} hours. Nothing was written. Keys used before still get their result.`,
-    remedy: `Use batches, which need no Idempotency-Key; wait; or ${askForQuota}`,
+    when: `The quota of results for retries is reached, by default ${count(limits.idempotencyResultsMax)} in ${limits.idempotencyHours} hours. Nothing was written. Earlier keys still get their result.`,
+    remedy: `Use batches, which need no key; wait; or ${askForQuota}`,
   },
   export_limit: {
-    when: 'Too many exports of the account are running, or the last free slot is kept for other accounts.',
+    when: 'Too many exports of the account run, or the last slot is kept for other accounts.',
     remedy: 'Retry when one has ended.',
     isObvious: true,
   },
@@ -219,13 +218,13 @@ export const errorTexts: Record<ErrorCode, ErrorText> = {
     isObvious: true,
   },
   client_disconnected: {
-    when: 'The client closed the connection before the response. The error is only logged.',
+    when: 'The client closed the connection before the response. Only logged.',
     remedy: "Increase the client's timeout, or narrow the request.",
     isObvious: true,
   },
   internal: {
-    when: "A bug in the service. The operator's log has its cause.",
-    remedy: 'Report the request_id to your operator.',
+    when: 'A bug in the service.',
+    remedy: 'Report the request_id to your operator, whose log has the cause.',
   },
   webhooks_unavailable: {
     when: 'The operator has not configured webhooks.',
@@ -240,21 +239,21 @@ export const errorTexts: Record<ErrorCode, ErrorText> = {
     remedy: retryLater,
   },
   shutting_down: {
-    when: 'The process shut down before the response and closed the connection. The error is only logged.',
+    when: 'The process shut down before the response. Only logged.',
     remedy: 'Retry: another process serves it. With an Idempotency-Key, a write happens once.',
     isObvious: true,
   },
   outcome_unknown: {
-    when: 'The connection to the database was lost during the commit.',
+    when: 'The database connection broke during the commit.',
     remedy:
-      'The write may or may not be committed. Retry with the same Idempotency-Key. Without one, check first whether the record exists.',
+      'The write may or may not be committed. Retry with the same Idempotency-Key; without one, first look for the record.',
   },
   deadline_exceeded: {
-    when: `The query exceeded its timeout: ${limits.readMsMax / 1000} seconds, unless the operator has set another.`,
+    when: `The query exceeded its timeout, by default ${limits.readMsMax / 1000} seconds.`,
     remedy: 'Narrow the filter, or request fewer records. "Contains" is fast from three letters on.',
   },
   total_pending: {
-    when: 'The first total or summary of millions of records takes longer to count than a request can wait. The count goes on.',
-    remedy: 'Repeat the request: once counted, it is fast.',
+    when: 'A first total or summary takes longer to count than a request can wait. The count goes on.',
+    remedy: 'Repeat the request.',
   },
 }
