@@ -146,12 +146,9 @@ const processes: readonly (readonly [string, string, string])[] = [
   ],
   ["Write waiting for its account's lock", duration(all.writeLockMsMax), '503'],
   ['Replicas', count(all.replicasMax), 'rejected at startup'],
-  ['Response of Redis', duration(all.redisMsMax), 'counted in the process'],
   ['Response cache', size(all.responseCacheBytesMax), 'oldest dropped'],
   ['Buffered log', size(all.logWaitingBytesMax), 'lines dropped'],
-  ['Buffered spans', count(all.spansWaitingMax), 'dropped'],
-  ['Label combinations of a metric', count(all.metricSeriesMax), 'share one'],
-  ['Connections to the admin port', count(all.adminConnectionsMax), 'closed'],
+
   [
     'Shutdown',
     `${duration(all.shutdownDelayMs)} serving (\`QUARTERMASTER_SHUTDOWN_DELAY_MS\`), ${duration(all.shutdownMsMax)} for requests in flight`,

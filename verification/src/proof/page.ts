@@ -7,10 +7,8 @@ export function proofPage({ sections }: Proof): string {
   return `${[
     '<!-- Written by `npm run proof` from docs/proof.json. -->',
     '# Proof',
-    `You can run the command behind every figure. Of ${records.length} figures, ${missed.length} miss their bound and are marked.`,
-    `- The line above a table has its command, and when, at which commit and on which machine it was recorded. Rows name what differs.
-- A linked date leads to the document that recorded the figure at this commit.
-- The code has changed since, and all machines were small and shared with PostgreSQL and the load. Repeat what matters to you: \`npm run proof -- verification/out/SUITE.json\` writes the figures of a full run into this page.`,
+    `Of ${records.length} figures, ${missed.length} miss their bound and are marked. The line above a table has its command, date, commit and machine; rows name what differs. A linked date leads to the document that recorded the figure.`,
+    `The code has changed since, and all machines were small and shared with PostgreSQL and the load. Repeat what matters to you: \`npm run proof -- verification/out/SUITE.json\` writes the figures of a full run into this page.`,
     ...sections.flatMap(sectionText),
   ].join('\n\n')}\n`
 }
