@@ -95,7 +95,7 @@ const faults: Record<RequestFault, Text> = {
   },
   field_not_for_summary: {
     cause:
-      'sum or avg of a field that is no number, min or max of a text or boolean, or created_by or changed_by.',
+      'sum or avg of a field that is not a number, min or max of a text or boolean, or created_by or changed_by.',
     remedy: 'Name a field in expected.',
   },
   group_unit_invalid: {
