@@ -294,7 +294,7 @@ function addCheckCommands(command: Command, loaded: LoadedConfig): void {
     .command('doctor')
     .description('check configuration and database, and print repairs')
     .option('--account <name>', "compare this account's stored totals with counts")
-    .option('--all-tallies', "compare every account's")
+    .option('--all-tallies', "compare all accounts' stored totals with counts")
     .option('--repair', 'correct wrong stored totals')
     .addOption(processes('serving processes whose database connections to count'))
     .addOption(json())
