@@ -108,7 +108,7 @@ function copyDocuments(folder: string): void {
   const files = execFileSync('git', ['ls-files', 'docs/*.md', 'deploy'], { cwd: root, encoding: 'utf8' })
     .trim()
     .split('\n')
-    .filter((file) => !file.startsWith('docs/adr/') && !/\/\.\w/.test(file))
+    .filter((file) => !file.startsWith('docs/adr/') && !/\/\.\w|\.test\./.test(file))
   for (const file of files) {
     mkdirSync(join(folder, posix.dirname(file)), { recursive: true })
     cpSync(`${root}${file}`, join(folder, file))

@@ -41,6 +41,7 @@ describe('hostile inputs', () => {
     expect(parameters.toSorted()).toEqual([
       'after_id',
       'avg',
+      'erase',
       'fields',
       'filter',
       'group',

@@ -7,7 +7,7 @@ import { type Fragment, identifier, join, type Statement, sql, value } from '../
 import { lockedTally } from '../writes/change-record.ts'
 import { changeKeys, storedKeys } from '../writes/record-keys.ts'
 import { tickTally } from '../writes/tick.ts'
-import { storeErasure } from './erasure.ts'
+import { insertErasure, updateErasure } from './erasure.ts'
 import { type ErasedRecord, isOf, removals } from './places.ts'
 
 /** What the caller knows about the person besides the record, such as an earlier email address. */
@@ -31,13 +31,16 @@ export async function eraseRecord(
   await requireAuditQuota(transaction, scope, actor)
   const tally = await lockedTally(transaction, { scope, resource })
   const [stored] = await storedKeys(transaction, scope, resource, [id])
-  const [known] = await transaction.run<{ deleted: boolean; erased: boolean }>(traces(record))
-  if (stored === undefined && known?.deleted !== true && known?.erased !== true)
+  const [earlier] = await transaction.run<{ terms: string[] | null }>(
+    sql`select terms from erasure where ${ofResource(record)}`.statement('delete'),
+  )
+  if (stored === undefined && earlier === undefined && !(await wasDeleted(transaction, record)))
     throw recordUnknown(resource.noun, id)
   const found = await transaction.run<{ term: string }>(termsStatement(record))
   for (const statement of removals(record)) await transaction.run(statement)
   await changeKeys(transaction, scope, resource, { removed: stored?.keys ?? [], added: [] })
-  const isNew = stored !== undefined || known?.erased !== true
+  // Without a record there may still be before-images, by which totals are carried.
+  const isNew = stored !== undefined || earlier === undefined || found.length > 0
   if (isNew) {
     // Receivers that know the record as deleted learn that it was erased.
     await transaction.run(tombstone(record, tally.version, actor))
@@ -48,20 +51,24 @@ export async function eraseRecord(
     }
     await transaction.run(tickTally(value(scope.accountId), resource, tick, tally).statement('delete'))
   }
-  const key = { ...scope, resource: resource.name, id }
-  await transaction.run(
-    storeErasure(key, sql`t.version`, actor, [...terms, ...found.map(({ term }) => term)]),
-  )
+  const known = new Set([...terms, ...found.map(({ term }) => term), ...(earlier?.terms ?? [])])
+  const version = isNew ? tally.version : String(BigInt(tally.version) - 1n)
+  const erasure = { ...scope, resource: resource.name, id, version, by: actor, terms: [...known] }
+  await transaction.run(earlier === undefined ? insertErasure(erasure) : updateErasure(erasure))
   const change = { action: 'record.erase', subject: `${resource.name} ${id}`, details: null } as const
   await transaction.run(auditStatement(scope, actor, change))
 }
 
-/** Whether the record was deleted lately, and whether it was erased. */
-function traces(record: ErasedRecord): Statement {
-  const { accountId, resource, id } = record
-  const ofResource = sql`account_id = ${value(accountId)}::bigint and resource = ${value(resource.name)}::text and id = ${value(id)}::bigint`
-  return sql`select exists (select from tombstone where ${ofResource}) as deleted,
-  exists (select from erasure where ${ofResource}) as erased`.statement('delete')
+function ofResource({ accountId, resource, id }: ErasedRecord): Fragment {
+  return sql`account_id = ${value(accountId)}::bigint and resource = ${value(resource.name)}::text and id = ${value(id)}::bigint`
+}
+
+/** Lately: a tombstone stays for a month. */
+async function wasDeleted({ run }: Pick<Transaction, 'run'>, record: ErasedRecord): Promise<boolean> {
+  const rows = await run(
+    sql`select id from tombstone where ${ofResource(record)} limit 1`.statement('delete'),
+  )
+  return rows.length > 0
 }
 
 function tombstone({ accountId, resource, id }: ErasedRecord, version: string, by: Actor): Statement {

@@ -2,6 +2,7 @@ import type { Actor } from '../accounts/audit.ts'
 import type { ResourceName } from '../catalog/resources.ts'
 import { limits } from '../limits/limits.ts'
 import type { Database } from '../postgres/database.ts'
+import type { Transaction } from '../postgres/transaction.ts'
 import type { AccountScope } from '../scope.ts'
 import { type Fragment, type Statement, sql, value } from '../sql.ts'
 
@@ -38,20 +39,23 @@ export function openErasures(settleMs: number): Statement {
 order by account_id limit ${value(limits.erasuresOfSweep)}::int`.statement('activity')
 }
 
-/** Begins an erasure, or repeats it: the values that are known are kept until it has finished. */
-export function storeErasure(
-  { accountId, resource, id }: ErasureKey,
-  version: Fragment,
-  by: Actor,
-  terms: readonly string[],
-): Statement {
-  return sql`insert into erasure as e (account_id, resource, id, version, requested_by, terms)
-select t.account_id, t.resource, ${value(id)}::bigint, ${version}, ${value(JSON.stringify(by))}::jsonb, ${value(terms)}::text[]
-from tally t where t.account_id = ${value(accountId)}::bigint and t.resource = ${value(resource)}::text
-on conflict (account_id, resource, id) do update set version = excluded.version, requested_at = now(), requested_by = excluded.requested_by,
-  finished_at = null, terms = array(select unnest(excluded.terms) union select unnest(e.terms))`.statement(
-    'delete',
-  )
+/** What an erasure is begun with. */
+export interface NewErasure extends ErasureKey {
+  readonly version: string
+  readonly by: Actor
+  readonly terms: readonly string[]
+}
+
+export function insertErasure({ accountId, resource, id, version, by, terms }: NewErasure): Statement {
+  return sql`insert into erasure (account_id, resource, id, version, requested_by, terms)
+values (${value(accountId)}::bigint, ${value(resource)}::text, ${value(id)}::bigint, ${value(version)}::bigint,
+  ${value(JSON.stringify(by))}::jsonb, ${value(terms)}::text[])`.statement('delete')
+}
+
+/** Repeats it. */
+export function updateErasure({ version, by, terms, ...key }: NewErasure): Statement {
+  return sql`update erasure set version = ${value(version)}::bigint, requested_at = now(), requested_by = ${value(JSON.stringify(by))}::jsonb,
+  finished_at = null, terms = ${value(terms)}::text[] where ${isErasure(key)}`.statement('delete')
 }
 
 export function isErasure({ accountId, resource, id }: ErasureKey): Fragment {
@@ -59,11 +63,20 @@ export function isErasure({ accountId, resource, id }: ErasureKey): Fragment {
 }
 
 /** Adds to a count, in the transaction of what is counted. */
-export function countErased(key: ErasureKey, kind: string, rows: number): Statement {
-  const name = value(kind)
-  return sql`update erasure set counts = counts
-  || jsonb_build_object(${name}::text, coalesce((counts ->> ${name}::text)::bigint, 0) + ${value(rows)}::bigint)
-where ${isErasure(key)}`.statement('activity')
+export async function countErased(
+  { run }: Pick<Transaction, 'run'>,
+  key: ErasureKey,
+  kind: string,
+  rows: number,
+): Promise<void> {
+  const [row] = await run<Pick<Erasure, 'counts'>>(
+    sql`select counts from erasure where ${isErasure(key)} for update`.statement('activity'),
+  )
+  if (row === undefined) return
+  const counts = JSON.stringify({ ...row.counts, [kind]: (row.counts[kind] ?? 0) + rows })
+  await run(
+    sql`update erasure set counts = ${value(counts)}::jsonb where ${isErasure(key)}`.statement('activity'),
+  )
 }
 
 /** Whether records were erased after a version of the resource: an export of that version may still contain them. */

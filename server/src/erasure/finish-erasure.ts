@@ -2,7 +2,7 @@ import { auditStatement } from '../accounts/audit.ts'
 import { resources } from '../catalog/resources.ts'
 import { limits } from '../limits/limits.ts'
 import type { Transaction } from '../postgres/transaction.ts'
-import { identifier, join, type Statement, sql, value } from '../sql.ts'
+import { identifier, type Statement, sql, value } from '../sql.ts'
 import { keyTable } from '../writes/record-keys.ts'
 import { countErased, type Erasure, isErasure } from './erasure.ts'
 import { type LoggedTexts, withoutTerms } from './logged-values.ts'
@@ -98,10 +98,9 @@ order by key offset ${value(limits.erasureStepRows - 1)}::int limit 1`.statement
     last === undefined
       ? sql`${account} and ${start}`
       : sql`${account} and ${start} and key <= ${value(last.key)}::text`
-  const named = (terms ?? []).filter((term) => term.length > 2).map((term) => term.toLowerCase())
+  const named = (terms ?? []).filter((term) => term.length > 2).map(containing)
   const deleted = await transaction.run(
-    sql`delete from idempotency where ${page}
-  and exists (select from unnest(${value(named)}::text[]) term where position(term in lower(key)) > 0) returning 1 as one`.statement(
+    sql`delete from idempotency where ${page} and lower(key) like any(${value(named)}::text[]) returning 1 as one`.statement(
       'activity',
     ),
   )
@@ -114,6 +113,11 @@ where ${page} and record_id = ${value(id)}::bigint and (resource is null or reso
   )
   await count(transaction, erasure, 'idempotency results', deleted.length + emptied.length)
   return last?.key
+}
+
+/** A pattern of `like`. */
+function containing(term: string): string {
+  return `%${term.toLowerCase().replaceAll(/[\\%_]/g, String.raw`\$&`)}%`
 }
 
 interface LoggedRow extends LoggedTexts {
@@ -137,24 +141,22 @@ order by at, id limit ${value(limits.erasureStepRows)}::int`.statement('activity
     const without = withoutTerms(row, terms, erasure.resource)
     return without === undefined ? [] : [{ ...row, ...without }]
   })
-  if (changed.length > 0) await transaction.run(redact(erasure, changed))
+  for (const row of changed) await transaction.run(redact(erasure, row))
   await count(transaction, erasure, 'logged requests', changed.length)
   const last = rows.at(-1)
   return last === undefined || rows.length < limits.erasureStepRows ? undefined : `${last.at} ${last.id}`
 }
 
-function redact({ accountId }: Erasure, rows: readonly LoggedRow[]): Statement {
-  const of = (column: keyof LoggedRow) => value(rows.map((row) => row[column]))
-  const arrays = (['at', 'id', 'path', 'query', 'filter', 'error_detail'] as const).map(
-    (column) => sql`${of(column)}::${column === 'at' ? sql`timestamptz` : sql`text`}[]`,
+function redact({ accountId }: Erasure, row: LoggedRow): Statement {
+  return sql`update request set path = ${value(row.path)}::text, query = ${value(row.query)}::text, filter = ${value(row.filter)}::text,
+  error_detail = ${value(row.error_detail)}::text
+where account_id = ${value(accountId)}::bigint and at = ${value(row.at)}::timestamptz and id = ${value(row.id)}::text`.statement(
+    'activity',
   )
-  return sql`update request r set path = n.path, query = n.query, filter = n.filter, error_detail = n.error_detail
-from unnest(${join(arrays, ', ')}) n(at, id, path, query, filter, error_detail)
-where r.account_id = ${value(accountId)}::bigint and r.at = n.at and r.id = n.id`.statement('activity')
 }
 
 async function count(transaction: Transaction, erasure: Erasure, kind: string, rows: number): Promise<void> {
-  if (rows > 0) await transaction.run(countErased(erasure, kind, rows))
+  if (rows > 0) await countErased(transaction, erasure, kind, rows)
 }
 
 /** Another process may have been faster, or the erasure was repeated. */

@@ -56,6 +56,7 @@ export class ImportSession {
   /** Whether each transaction creates the staging table, because it may run on another connection than the previous one. */
   readonly #stagesPerTransaction: boolean
   readonly #options: SessionOptions
+  readonly #author: string
   readonly #keys: KeyTable
   /** The tally before the first batch. */
   #before: (IdColumns & { readonly version: string }) | undefined
@@ -73,6 +74,7 @@ export class ImportSession {
     this.#trackIds = trackIds
     this.#stagesPerTransaction = stagesPerTransaction
     this.#options = options
+    this.#author = options.author ?? importAuthor
     this.#keys = new KeyTable(connection, this.#rows, scope, resource)
   }
 
@@ -360,11 +362,8 @@ export class ImportSession {
 
   async #delete(ids: readonly string[], { version }: LockedTally): Promise<number> {
     if (ids.length === 0) return 0
-    return await this.#writes.delete(this.#runOne, this.#scope, this.#resource, {
-      version,
-      author: this.#author,
-      ids,
-    })
+    const batch = { version, author: this.#author, ids }
+    return await this.#writes.delete(this.#runOne, this.#scope, this.#resource, batch)
   }
 
   /** Copies rows of existing records into a temporary table, then updates the records that differ. */
@@ -379,10 +378,6 @@ export class ImportSession {
     const ids = rows.map((row) => row[0] ?? '')
     const batch = { ids, columns, hasOwn, version, author: this.#author, writtenAt }
     return await this.#writes.update(this.#runOne, this.#scope, this.#resource, batch)
-  }
-
-  get #author(): string {
-    return this.#options.author ?? importAuthor
   }
 
   get #writes() {

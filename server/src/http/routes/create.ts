@@ -234,7 +234,7 @@ export function idempotencyOf(
   const key = idempotencyKeyOf(request)
   if (key === undefined) return undefined
   const { resource } = routeOf(request).config
-  if (resource === undefined) throw new Error('the route writes no record')
+  if (resource === undefined) throw new Error('the route does not write records')
   const name = values.size === 1 && path.endsWith('/partner') ? values.get('name') : undefined
   const text = JSON.stringify([request.method, path, request.headers['if-match'] ?? null, ...values])
   return {
