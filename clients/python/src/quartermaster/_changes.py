@@ -98,38 +98,6 @@ def changes_in(page: Dict[str, Any], before: Optional[str]) -> Iterator[Change[A
         record, etag = sent.get("record"), sent.get("etag")
         gone = {"deleted_by": sent.get("deleted_by"), "erased": sent.get("erased", False)}
         yield Change(sent["change"], sent["id"], sent["version"], record, etag, cursor, **gone)
-            self.cursor = page["cursor"]
-            # With a filter a page can be empty before the end: the service examines a limited number of records.
-            if not page["meta"]["more"]:
-                return
-            waiting = 0
-
-
-def watch_changes(fetch_page: FetchChanges, since: str, stop: Optional[Event]) -> Iterator[Change[R]]:
-    """Yields changes as they are written, until `stop` is set. Continues after every temporary failure."""
-    try:
-        cursor = persistently(lambda: _now(fetch_page), stop) if since == "now" else since
-        while True:
-            before = cursor
-            page = persistently(lambda: fetch_page(before, limits.WAIT_SECONDS), stop)
-            yield from changes_in(page, before)
-            cursor = page["cursor"]
-    except Stopped:
-        return
-
-
-def _now(fetch_page: FetchChanges) -> str:
-    """The cursor of `now`: the first changes after it need one to which a client can return."""
-    return str(fetch_page("now", 0)["cursor"])
-
-
-def changes_in(page: Dict[str, Any], before: Optional[str]) -> Iterator[Change[Any]]:
-    last = len(page["data"]) - 1
-    for at, sent in enumerate(page["data"]):
-        cursor = page["cursor"] if at == last else before
-        change = Change(sent["change"], sent["id"], sent["version"], sent.get("record"), sent.get("etag"), cursor)
-        change.deleted_by, change.erased = sent.get("deleted_by"), sent.get("erased", False)
-        yield change
 
 
 def persistently(send: Callable[[], T], stop: Optional[Event]) -> T:
