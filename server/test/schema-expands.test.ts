@@ -35,7 +35,7 @@ const contractions: Readonly<Record<string, readonly string[]>> = {
     "field: CHECK (((name ~ '^x_[a-z][a-z0-9_]{0,58}$'::text) OR ((((resource = 'product'::text) AND (name = 'default_code'::text)) OR ((resource = 'partner'::text) AND (name = 'email'::text))) OR ((resource = 'company'::text) AND (name = 'company_code'::text))))) is new",
   ],
   // Replaced by an index of the products that have a value. The previous version finds false by reading the products of the account.
-  '0023_present_flags': [
+  '0022_present_flags': [
     'CREATE INDEX product_is_rsd_product ON public.product USING btree (account_id, is_rsd_product, id) is missing',
   ],
 }
