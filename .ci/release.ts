@@ -27,7 +27,7 @@ execFileSync(process.execPath, [`${root}.ci/sbom.ts`], { cwd: root, stdio: 'inhe
 copyFileSync(`${root}sbom/service.cdx.json`, `${folder}/quartermaster-${version}.cdx.json`)
 writeChecksums()
 const checks = 'tarballs,tarball_alone,image,image_secrets'
-execFileSync(process.execPath, [`${root}verification/src/main.ts`, 'ship', '--only', checks], {
+execFileSync(process.execPath, [`${root}verification/src/main.ts`, 'ship', '--complete', '--only', checks], {
   cwd: root,
   stdio: 'inherit',
   env: { ...process.env, RELEASE_FOLDER: folder },

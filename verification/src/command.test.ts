@@ -54,6 +54,13 @@ it('skips a check for a capability that the machine lacks, and does not run it',
   expect(code).toBe(0)
 })
 
+it('fails with --complete if a check is skipped', () => {
+  const { code, out } = verify('lacking', '--complete')
+  expect(out).toMatch(/^lacking: 1 passed, 0 failed, 1 skipped$/m)
+  expect(code).toBe(1)
+  expect(verify('good', '--complete').code).toBe(0)
+})
+
 it('skips a check for no other reason', () => {
   const { code, out } = verify('invented')
   expect(out).toMatch(/^cannot_run +not measured +any +FAILED$/m)

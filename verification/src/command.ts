@@ -22,9 +22,10 @@ const results = fileURLToPath(new URL('../../verification/out/', import.meta.url
 
 const usage = (
   suites: Suites,
-) => `npm run verify -- SUITE [--quick] [--only NAME,NAME] [--seed N] [--retry] [--faults N] [--kinds NAME,NAME] [--plots]
+) => `npm run verify -- SUITE [--quick] [--only NAME,NAME] [--seed N] [--retry] [--complete] [--faults N] [--kinds NAME,NAME] [--plots]
 
 --retry runs a check that stopped with an error once more, after the others. A check that finds something wrong fails at once, except on a page of the console.
+--complete fails if a check is skipped, because this machine lacks what it needs.
 --faults is the number of faults of the suite chaos, --kinds their names, in this order. --plots replaces its plots in docs/chaos.
 
 Suites: ${Object.keys(suites).join(', ')}
@@ -36,6 +37,8 @@ interface Options {
   readonly quick: boolean
   readonly seed: number
   readonly retry: boolean
+  /** Nothing may be skipped. */
+  readonly complete: boolean
   readonly chaos: ChaosOptions
 }
 
@@ -48,7 +51,8 @@ export async function verify(args: string[], suites: Suites, folder = results): 
   }
   const outcomes = await runAll(options)
   writeResults(options, outcomes, folder)
-  return exitCodeOf(outcomes)
+  const isIncomplete = options.complete && outcomes.some(({ state }) => state === 'skipped')
+  return isIncomplete ? 1 : exitCodeOf(outcomes)
 }
 
 function readOptions(args: string[], suites: Suites): Options | undefined {
@@ -61,6 +65,7 @@ function readOptions(args: string[], suites: Suites): Options | undefined {
         only: { type: 'string' },
         seed: { type: 'string' },
         retry: { type: 'boolean' },
+        complete: { type: 'boolean' },
         faults: { type: 'string' },
         kinds: { type: 'string' },
         plots: { type: 'boolean' },
@@ -88,7 +93,8 @@ function readOptions(args: string[], suites: Suites): Options | undefined {
       plots: values.plots ?? false,
     }
     const checks = only ? all.filter(({ name }) => only.includes(name)) : all
-    return { suite, checks, quick: values.quick ?? false, seed, retry: values.retry ?? false, chaos }
+    const { quick = false, retry = false, complete = false } = values
+    return { suite, checks, quick, seed, retry, complete, chaos }
   } catch (error) {
     process.stderr.write(`${messageOf(error)}\n\n`)
     return undefined
