@@ -2,12 +2,14 @@ import { type Actor, auditStatement, requireAuditQuota } from '../accounts/audit
 import { operatorAuthor } from '../catalog/authors.ts'
 import { type Resource, resources } from '../catalog/resources.ts'
 import { recordUnknown } from '../errors/errors.ts'
+import { limits } from '../limits/limits.ts'
 import type { Transaction } from '../postgres/transaction.ts'
 import { type Fragment, identifier, join, type Statement, sql, value } from '../sql.ts'
 import { lockedTally } from '../writes/change-record.ts'
 import { changeKeys, storedKeys } from '../writes/record-keys.ts'
 import { tickTally } from '../writes/tick.ts'
 import { insertErasure, updateErasure } from './erasure.ts'
+import { boundedTerms } from './logged-values.ts'
 import { type ErasedRecord, isOf, removals } from './places.ts'
 
 /** What the caller knows about the person besides the record, such as an earlier email address. */
@@ -53,7 +55,14 @@ export async function eraseRecord(
   }
   const known = new Set([...terms, ...found.map(({ term }) => term), ...(earlier?.terms ?? [])])
   const version = isNew ? tally.version : String(BigInt(tally.version) - 1n)
-  const erasure = { ...scope, resource: resource.name, id, version, by: actor, terms: [...known] }
+  const erasure = {
+    ...scope,
+    resource: resource.name,
+    id,
+    version,
+    by: actor,
+    terms: boundedTerms([...known]),
+  }
   await transaction.run(earlier === undefined ? insertErasure(erasure) : updateErasure(erasure))
   const change = { action: 'record.erase', subject: `${resource.name} ${id}`, details: null } as const
   await transaction.run(auditStatement(scope, actor, change))
@@ -87,7 +96,9 @@ function termsStatement(record: ErasedRecord): Statement {
     sql`select v.term from ${table} r cross join lateral jsonb_each_text(r.custom) v(field, term) where ${isOf(record)}`,
   ])
   return sql`select distinct term from (${join(parts, ' union all ')}) terms
-where term <> '' and term not in ('true', 'false')`.statement('delete')
+where term <> '' and term not in ('true', 'false') limit ${value(limits.erasureTermsMax + 1)}::int`.statement(
+    'delete',
+  )
 }
 
 function textColumns({ name }: Resource): Fragment {

@@ -1,8 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Limits } from '../limits/passed-limits.ts'
 import type { Database } from '../postgres/database.ts'
-import type { Transaction } from '../postgres/transaction.ts'
 import { type Erasure, openErasures } from './erasure.ts'
-import { searchErased } from './finish-erasure.ts'
+import { searchErased, type Write } from './finish-erasure.ts'
 
 /** Continues erasures that have not finished. Every process sweeps: a search that two of them run finds nothing the second time. */
 export class ErasureSweep {
@@ -11,17 +11,36 @@ export class ErasureSweep {
   /** Erasures that this process has searched for once. The next search is the last one. */
   readonly #searched = new Set<string>()
   #sweptAt = Number.NEGATIVE_INFINITY
+  #sweeping = false
+  #failure: unknown
 
   constructor(database: Database, limits: Pick<Limits, 'erasureSweepMs' | 'erasureSettleMs'>) {
     this.#database = database
     this.#limits = limits
   }
 
-  /** Does nothing until the next sweep is due. */
+  /**
+   * Begins a sweep if the next one is due, and does not wait for it: a search through long logs takes minutes, in which new entries must be
+   * written. Throws what made the one before fail.
+   */
   async run(): Promise<void> {
-    const { erasureSweepMs, erasureSettleMs } = this.#limits
-    if (performance.now() - this.#sweptAt < erasureSweepMs) return
-    this.#sweptAt = performance.now()
+    const failure = this.#failure
+    this.#failure = undefined
+    if (failure !== undefined) throw failure
+    if (this.#sweeping || performance.now() - this.#sweptAt < this.#limits.erasureSweepMs) return
+    this.#sweeping = true
+    void this.#sweep()
+      .catch((error: unknown) => {
+        this.#failure = error
+      })
+      .finally(() => {
+        this.#sweeping = false
+        this.#sweptAt = performance.now()
+      })
+  }
+
+  async #sweep(): Promise<void> {
+    const { erasureSettleMs } = this.#limits
     const open = await this.#database.write((transaction) =>
       transaction.run<Erasure>(openErasures(erasureSettleMs)),
     )
@@ -30,10 +49,20 @@ export class ErasureSweep {
     for (const [i, erasure] of open.entries()) {
       const name = names[i] ?? ''
       if (this.#searched.has(name) && !erasure.isSettled) continue
-      const write = <T>(work: (transaction: Transaction) => Promise<T>) =>
-        this.#database.writeTo(erasure, work)
-      await searchErased(write, erasure)
+      await searchErased(this.#writerOf(erasure), erasure)
       this.#searched.add(name)
+    }
+  }
+
+  /** Rests after each step for as long as it took, so that requests have at least half of the time. */
+  #writerOf(erasure: Erasure): Write {
+    return async (work) => {
+      const start = performance.now()
+      try {
+        return await this.#database.writeTo(erasure, work)
+      } finally {
+        await sleep(performance.now() - start)
+      }
     }
   }
 }

@@ -33,10 +33,13 @@ export function erasureStatement(key: ErasureKey, settleMs: number): Statement {
   return sql`select ${columns(settleMs)} from erasure where ${isErasure(key)}`.statement('activity')
 }
 
-/** Those that have not finished. */
+/** Those that have not finished: of each account the oldest ones, so that none waits for all of another one. */
 export function openErasures(settleMs: number): Statement {
-  return sql`select ${columns(settleMs)} from erasure where terms is not null
-order by account_id limit ${value(limits.erasuresOfSweep)}::int`.statement('activity')
+  const places = sql`select account_id, resource, id,
+    row_number() over (partition by account_id order by requested_at, resource, id) as place from erasure where terms is not null`
+  return sql`select ${columns(settleMs)} from (select * from (${places}) p
+  where place <= ${value(limits.erasuresOfAccount)}::int order by place, account_id limit ${value(limits.erasuresOfSweep)}::int) p
+join erasure using (account_id, resource, id) order by place, account_id`.statement('activity')
 }
 
 /** What an erasure is begun with. */

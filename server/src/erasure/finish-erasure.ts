@@ -1,3 +1,4 @@
+import { setImmediate as nextIteration } from 'node:timers/promises'
 import { auditStatement } from '../accounts/audit.ts'
 import { resources } from '../catalog/resources.ts'
 import { limits } from '../limits/limits.ts'
@@ -5,7 +6,7 @@ import type { Transaction } from '../postgres/transaction.ts'
 import { identifier, type Statement, sql, value } from '../sql.ts'
 import { keyTable } from '../writes/record-keys.ts'
 import { countErased, type Erasure, isErasure } from './erasure.ts'
-import { type LoggedTexts, withoutTerms } from './logged-values.ts'
+import { ErasedValues, everything, type LoggedTexts } from './logged-values.ts'
 import { type ErasedRecord, isOf, removals } from './places.ts'
 
 /** Runs one step, in a transaction. */
@@ -22,7 +23,8 @@ export async function searchErased(write: Write, erasure: Erasure): Promise<void
   await write((transaction) => removeStrays(transaction, record))
   await paged(write, (transaction, after) => keyStep(transaction, record, after))
   await paged(write, (transaction, after) => resultStep(transaction, erasure, after))
-  await paged(write, (transaction, after) => requestStep(transaction, erasure, after))
+  const values = new ErasedValues(erasure.terms, erasure.resource)
+  await paged(write, (transaction, after) => requestStep(transaction, { erasure, values }, after))
   if (erasure.isSettled) await write((transaction) => finish(transaction, erasure))
 }
 
@@ -98,7 +100,7 @@ order by key offset ${value(limits.erasureStepRows - 1)}::int limit 1`.statement
     last === undefined
       ? sql`${account} and ${start}`
       : sql`${account} and ${start} and key <= ${value(last.key)}::text`
-  const named = (terms ?? []).filter((term) => term.length > 2).map(containing)
+  const named = (terms ?? []).filter((term) => term !== everything && term.length > 2).map(containing)
   const deleted = await transaction.run(
     sql`delete from idempotency where ${page} and lower(key) like any(${value(named)}::text[]) returning 1 as one`.statement(
       'activity',
@@ -125,9 +127,14 @@ interface LoggedRow extends LoggedTexts {
   readonly id: string
 }
 
+interface RequestSearch {
+  readonly erasure: Erasure
+  readonly values: ErasedValues
+}
+
 async function requestStep(
   transaction: Transaction,
-  erasure: Erasure,
+  { erasure, values }: RequestSearch,
   after: string | undefined,
 ): Promise<string | undefined> {
   const [at, id] = after === undefined ? ['-infinity', ''] : splitOnce(after)
@@ -136,11 +143,15 @@ async function requestStep(
 where account_id = ${value(erasure.accountId)}::bigint and (at, id) > (${value(at)}::timestamptz, ${value(id)}::text)
 order by at, id limit ${value(limits.erasureStepRows)}::int`.statement('activity'),
   )
-  const terms = erasure.terms ?? []
-  const changed = rows.flatMap((row) => {
-    const without = withoutTerms(row, terms, erasure.resource)
-    return without === undefined ? [] : [{ ...row, ...without }]
-  })
+  const changed: LoggedRow[] = []
+  let turn = performance.now()
+  for (const row of rows) {
+    const without = values.removedFrom(row)
+    if (without !== undefined) changed.push({ ...row, ...without })
+    if (performance.now() - turn < limits.erasureTurnMs) continue
+    await nextIteration()
+    turn = performance.now()
+  }
   for (const row of changed) await transaction.run(redact(erasure, row))
   await count(transaction, erasure, 'logged requests', changed.length)
   const last = rows.at(-1)

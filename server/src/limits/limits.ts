@@ -153,9 +153,17 @@ export const limits = {
   /** Counting the rows takes 2 ms for before-images and 200 ms for tombstones, so it is done less often; in a bulk write, always. */
   countImagesVersions: 256,
   countTombstonesVersions: 65_536,
-  /** Rows that one step of an erasure searches in one transaction, about 20 ms, and erasures that a sweep continues. */
+  /** Rows that one step of an erasure searches in one transaction. Between turns of so long, the process does other work. */
   erasureStepRows: 2_000,
-  erasuresOfSweep: 20,
+  erasureTurnMs: 5,
+  /** Values of a record that are searched for, and their characters together. Of a record with more, all entries are removed. */
+  erasureTermsMax: 1_000,
+  erasureTermCharactersMax: 65_536,
+  /** Filters that a search remembers: programs repeat theirs. */
+  erasureFiltersKnown: 1_000,
+  /** Erasures that a sweep continues, and those of one account, the oldest first. */
+  erasuresOfSweep: 200,
+  erasuresOfAccount: 20,
   requestIdCharactersMax: 128,
 
   keyNameCharactersMax: 100,
