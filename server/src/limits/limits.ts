@@ -1,6 +1,7 @@
 import { filterBounds } from '@quartermaster/filter'
 import { bulkLimits } from './bulk-limits.ts'
 import { connectionLimits } from './connection-limits.ts'
+import { erasureLimits } from './erasure-limits.ts'
 import { fieldLimits } from './field-limits.ts'
 import { operatorLimits } from './operator-limits.ts'
 import { scanLimits } from './scan-limits.ts'
@@ -153,17 +154,6 @@ export const limits = {
   /** Counting the rows takes 2 ms for before-images and 200 ms for tombstones, so it is done less often; in a bulk write, always. */
   countImagesVersions: 256,
   countTombstonesVersions: 65_536,
-  /** Rows that one step of an erasure searches in one transaction. Between turns of so long, the process does other work. */
-  erasureStepRows: 2_000,
-  erasureTurnMs: 5,
-  /** Values of a record that are searched for, and their characters together. Of a record with more, all entries are removed. */
-  erasureTermsMax: 1_000,
-  erasureTermCharactersMax: 65_536,
-  /** Filters that a search remembers: programs repeat theirs. */
-  erasureFiltersKnown: 1_000,
-  /** Erasures that a sweep continues, and those of one account, the oldest first. */
-  erasuresOfSweep: 200,
-  erasuresOfAccount: 20,
   requestIdCharactersMax: 128,
 
   keyNameCharactersMax: 100,
@@ -400,6 +390,7 @@ export const limits = {
   shardsMax: 1_024,
 
   ...bulkLimits,
+  ...erasureLimits,
   ...fieldLimits,
   ...operatorLimits,
   ...scanLimits,

@@ -148,7 +148,7 @@ function parametersOf(parameters: readonly Parameter[]): string {
     const { name, in: place, required = false, description = '', schema } = parameter
     const [first] = Object.values(parameter.examples ?? {})
     const example = parameter.example ?? first?.value
-    const shown = example === undefined ? '' : ` Example: <code>${escaped(textOf(example))}</code>.`
+    const shown = example === undefined ? '' : ` Example: ${shownExample(textOf(example))}`
     return `<tr data-name="${escaped(name)}" data-in="${place}"${required ? ' data-required' : ''}><td><code>${escaped(name)}</code> <small>${place}${required ? ', required' : ''}</small></td><td>${typeOf(schema)}</td><td>${markdown(description)} ${boundsOf(schema)}${shown}</td></tr>`
   })
   return `<h4>Parameters</h4><div class="table"><table><thead><tr><th>Name</th><th>Type</th><th>Meaning</th></tr></thead><tbody>${rows.join('')}</tbody></table></div>`
@@ -166,6 +166,12 @@ function contentOf(title: string, content: Content | undefined): string {
 function exampleOf(type: string, example: unknown, isBody = false): string {
   if (example === undefined) return ''
   return `<pre tabindex="0"${isBody ? ` data-body="${escaped(type)}"` : ''}>${escaped(textOf(example))}</pre>`
+}
+
+/** One that is wider than a phone is scrolled, not broken. */
+function shownExample(text: string): string {
+  const isWide = text.split(/\s/).some((word) => word.length > 30)
+  return isWide ? `<pre tabindex="0">${escaped(text)}</pre>` : `<code>${escaped(text)}</code>.`
 }
 
 function textOf(example: unknown): string {
