@@ -315,6 +315,7 @@ describe('quartermaster', () => {
       'partner:read',
       'partner:create',
       'partner:write',
+      'partner:erase',
       'company:read',
       'company:write',
       'account:manage',

@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isPermanent } from '../activity/batch-writer.ts'
 import type { Limits } from '../limits/passed-limits.ts'
 import type { Database } from '../postgres/database.ts'
+import { isDatabaseError } from '../postgres/sqlstate.ts'
 import { type Erasure, openErasures } from './erasure.ts'
 import { searchErased, type Write } from './finish-erasure.ts'
 
@@ -21,7 +23,7 @@ export class ErasureSweep {
 
   /**
    * Begins a sweep if the next one is due, and does not wait for it: a search through long logs takes minutes, in which new entries must be
-   * written. Throws what made the one before fail.
+   * written. Throws what made the one before fail, unless the database was unavailable.
    */
   async run(): Promise<void> {
     const failure = this.#failure
@@ -31,7 +33,8 @@ export class ErasureSweep {
     this.#sweeping = true
     void this.#sweep()
       .catch((error: unknown) => {
-        this.#failure = error
+        // An unavailable database is reported by the requests that need it. The next sweep continues.
+        if (isPermanent(error) || isDatabaseError(error)) this.#failure = error
       })
       .finally(() => {
         this.#sweeping = false
