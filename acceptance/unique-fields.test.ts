@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, inject, test } from 'vitest'
 import {
   type HttpResponse,
@@ -101,10 +102,16 @@ test('[O5] If-Match never creates, If-None-Match: * never changes, and both toge
 test('[O5] clients that send one value at the same time make one record', async () => {
   const mine = await withSku()
   const responses = await Promise.all(
-    Array.from({ length: 20 }, (_, i) => write(mine, 'PATCH', `${products}/x_sku/S`, { name: `by ${i}` })),
+    Array.from({ length: 20 }, async (_, i) => {
+      for (;;) {
+        const response = await write(mine, 'PATCH', `${products}/x_sku/S`, { name: `by ${i}` })
+        // On a busy machine a write may have to wait for the others too long.
+        if (![429, 503].includes(response.status)) return response
+        await sleep(100)
+      }
+    }),
   )
-  expect(responses.filter(({ status }) => status === 201)).toHaveLength(1)
-  expect(responses.filter(({ status }) => status === 200)).toHaveLength(19)
+  expect(responses.map(({ status }) => status).toSorted()).toEqual([...Array(19).fill(200), 201])
   expect((await list(products, mine)).meta.total).toBe(1)
 })
 
