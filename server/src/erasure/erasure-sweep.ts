@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isPermanent } from '../activity/batch-writer.ts'
+import { Failure } from '../errors/errors.ts'
 import type { Limits } from '../limits/passed-limits.ts'
 import type { Database } from '../postgres/database.ts'
 import { isDatabaseError } from '../postgres/sqlstate.ts'
@@ -34,7 +34,8 @@ export class ErasureSweep {
     void this.#sweep()
       .catch((error: unknown) => {
         // An unavailable database is reported by the requests that need it. The next sweep continues.
-        if (isPermanent(error) || isDatabaseError(error)) this.#failure = error
+        const isUnavailable = error instanceof Failure && error.code !== 'internal' && !isDatabaseError(error)
+        if (!isUnavailable) this.#failure = error
       })
       .finally(() => {
         this.#sweeping = false
